@@ -48,7 +48,9 @@ def _renamed(line: bytes, turn: int) -> bytes:
     if isinstance(record, dict) and "sessionId" in record:
         record["sessionId"] = SESSION
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return text.replace('"toolu_', f'"toolu_{turn}_').replace('"msg_', f'"msg_{turn}_').encode("utf-8", "replace")
+    for ids in ('"toolu_', '"msg_', '"uuid":"', '"parentUuid":"'):
+        text = text.replace(ids, f"{ids}{turn}_")
+    return text.encode("utf-8", "replace")
 
 
 def _page(session: Path, form: str, size: float) -> Row:

@@ -126,7 +126,7 @@ class RunTotals:
             self.called[event.child_run_id] = None
         payload = event.payload
         if isinstance(payload, ToolPayload):
-            joined = self._pairs.add(event, (event.timestamp, payload.duration_ms))
+            joined = self._pairs.add(event, (event.told_at, payload.duration_ms))
             if joined is not None and joined.begins:
                 self._uses.append(joined.pair)
         elif event.type == "token.usage":
@@ -161,7 +161,10 @@ def _took(pair: PairState) -> float | None:
 
 
 def call_duration(began: str, ended: str, reported_ms: float | None) -> float | None:
-    """The duration of a call in milliseconds: as reported, or from its times; None when neither is known."""
+    """The duration of a call in milliseconds: as reported, or from its times; None when neither is known.
+
+    A time is empty where the source gives none.
+    """
     if reported_ms is not None:
         return reported_ms
     first, last = moment_of(began), moment_of(ended)

@@ -24,6 +24,7 @@ class _Origin(Struct):
     source: str | None = None
     adapter: str | None = None
     session_id: str | None = None
+    time: str | None = None
 
 
 class _Event(Struct):
@@ -124,7 +125,7 @@ class EventRows:
                 None if result is None else _number(result.seq),
                 call.timestamp,
                 None if result is None else result.timestamp,
-                None if result is None else call_duration(call.timestamp, result.timestamp, result.payload.duration_ms),
+                None if result is None else call_duration(call.told_at, result.told_at, result.payload.duration_ms),
                 pair.error,
                 self._ids[id(call)],
                 None if result is None else self._ids[id(result)],
@@ -198,6 +199,7 @@ class EventRows:
 
 def _bare(event: _Event, source: str, payload: Any) -> Event:
     """The event with a payload of only the fields that are counted."""
+    is_given = _lenient_origin(event.origin).time == "given"
     return Event(
         seq=event.seq,
         run_id=event.run_id,
@@ -205,7 +207,7 @@ def _bare(event: _Event, source: str, payload: Any) -> Event:
         path=event.path,
         iteration=event.iteration,
         timestamp=event.timestamp,
-        origin=None if source == "main" else Origin(source=source),
+        origin=Origin(source=None if source == "main" else source, time="given" if is_given else None),
         payload=payload,
     )
 

@@ -82,6 +82,7 @@ class AgentFileRun:
             agent_version=identity.agent_version,
             cwd=identity.cwd,
             branch=identity.branch,
+            model=identity.model,
             life=self.life,
         )
 

@@ -90,16 +90,19 @@ class Setting(Struct, frozen=True, kw_only=True):
     agent_version: str | None = None
     cwd: str | None = None
     branch: str | None = None
+    model: str | None = None
+    """The first that is named; an answer names the one that it is of."""
     life: Callable[[], Life] = _not_known
     """Whether a process still writes it; called after the events were read."""
 
 
 def info_of(events: Iterable[Event], prices: Prices, setting: Setting | None = None) -> RunInfo:
     """The info of the events of one run."""
-    facts = _Facts()
+    setting = setting or Setting()
+    facts = _Facts(setting.model)
     for event in events:
         facts.add(event)
-    return facts.info(prices, setting or Setting())
+    return facts.info(prices, setting)
 
 
 def info_of_line(line: RunLine, identity: ArchiveIdentity | None) -> RunInfo:
@@ -118,13 +121,13 @@ def project_of(cwd: str | None) -> str | None:
 class _Facts:
     """Takes the events of one run into account, one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: str | None) -> None:
         self._run_id = ""
         self._parent: str | None = None
         self._name: str | None = None
         self._prompt: str | None = None
         self._adapter = ""
-        self._model: str | None = None
+        self._model = model
         self._span = SpanCounter()
         self._counter = TotalsCounter()
         self._status = RunStatus()
@@ -168,8 +171,8 @@ class _Facts:
             branch=setting.branch,
             title=title_of(self._name, self._prompt),
             model=self._model,
-            started_at=span.started_at or None,
-            ended_at=span.ended_at or None,
+            started_at=None if begun is None else span.started_at,
+            ended_at=None if ended is None else span.ended_at,
             duration_ms=None if begun is None or ended is None else max(0, ended - begun),
             status=verdict.status,
             status_reason=verdict.reason,

@@ -59,6 +59,7 @@ class JournalRun:
             agent_version=identity.agent_version,
             cwd=identity.cwd,
             branch=identity.branch,
+            model=identity.model,
             life=self.life,
         )
         return info_of(self.events(Selection(), keep_raw=False), load_prices(), setting)

@@ -23,6 +23,7 @@ from stenograph.model import (
 )
 
 RUN = "83caaddb-cd38-4e8f-bea2-7f079d64162c"
+UUID = [f"5e1f0c44-2d0b-4c1e-9a55-0d7a61c3b2f{number}" for number in range(5)]
 AT = "2026-11-15T19:13:00.800Z"
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
@@ -727,3 +728,37 @@ def test_a_result_before_its_call_is_its_answer() -> None:
     assert [event.type for event in found] == ["tool.result", "message.assistant", "tool.call"]
     (pair,) = pair_calls(found)
     assert (pair.call is None, pair.result is None) == (False, False)
+
+
+def test_what_a_resume_writes_again_counts_once() -> None:
+    """Some resumes copy the beginning of a session into its file: same uuids, other circumstances."""
+    usage = {"input_tokens": 5, "output_tokens": 2}
+    said = [
+        user("Look.", uuid=UUID[1], parentUuid=None),
+        assistant(call("toolu_1"), usage=usage, uuid=UUID[2]),
+        user([result("toolu_1", "no", is_error=True)], uuid=UUID[3]),
+        {
+            "type": "attachment",
+            "timestamp": AT,
+            "uuid": UUID[4],
+            "attachment": {"type": "queued_command", "prompt": "Hurry."},
+        },
+    ]
+    copies = [{**each, "slug": "three-small-words", "version": "2.1.99"} for each in said]
+    found = events(*said, *copies)
+    first = types(*said)
+    assert [event.type for event in found] == [*first, *["system.event"] * 4]
+    assert [event.payload.subtype for event in found[len(first) :]] == ["repeated"] * 4
+    assert len(pair_calls(found)) == 1
+
+
+def test_a_uuid_that_is_used_again_for_other_words_hides_nothing() -> None:
+    """A copy may report other tokens, and redacted files have the same texts everywhere: all of it is emitted."""
+    assert types(*[user("[redacted]", uuid="[redacted]")] * 2) == ["message.user"] * 2
+    assert types(user("Look.", uuid=UUID[1]), user("Listen.", uuid=UUID[1])) == ["message.user"] * 2
+    later = user("Look.", uuid=UUID[1], timestamp="2026-11-15T19:14:00.000Z")
+    assert types(user("Look.", uuid=UUID[1]), later) == ["message.user"] * 2
+    answer = [assistant(text("Yes."), usage={"input_tokens": 5, "output_tokens": out}, uuid=UUID[2]) for out in (1, 9)]
+    *_, repeated, usage = events(*answer)
+    assert repeated.payload.subtype == "repeated"
+    assert usage.payload.output_tokens == 9

@@ -296,6 +296,14 @@ def test_a_command_has_its_words_its_output_and_its_time() -> None:
     assert (result.call_id, result.output, result.error, result.duration_ms) == ("c", "a\n", None, 763)
 
 
+@pytest.mark.parametrize("took", [10**30, -1, True, "763", None])
+def test_a_duration_that_cannot_be_one_is_left_out(took: Any) -> None:
+    """An archive could not hold it, and one such number ended a sync."""
+    done = {"command": "ls", "status": "completed", "aggregatedOutput": "a\n", "durationMs": took}
+    *_, result = payloads(item("completed", "commandExecution", "c", **done))
+    assert result.duration_ms is None
+
+
 def test_deltas_stand_in_for_an_output_that_is_not_repeated() -> None:
     """They are lossy, so only then."""
     messages = [

@@ -587,6 +587,7 @@ def test_a_rollout_is_known_by_its_first_line_and_named_by_its_thread() -> None:
     path = f"/x/rollout-2026-11-15T19-13-38-{CHILD}_{PARENT}.jsonl"
     assert SPEC.detect([meta()], path)
     assert not SPEC.detect([{"type": "user", "payload": {}}], path)
+    assert SPEC.detect([{"type": "unheard_of", "payload": {}}, meta()], path)
     assert SPEC.identify([meta(parent_thread_id=PARENT)], path).native_id == THREAD
     assert SPEC.identify([meta(parent_thread_id=PARENT)], path).parent_native_id == PARENT
     assert SPEC.identify([event("token_count")], path).native_id == CHILD

@@ -310,3 +310,11 @@ def test_sessions_are_found(tmp_path: Path) -> None:
 def test_the_folder_names_the_session(path: str, found: str) -> None:
     """Its name, else what the first line says."""
     assert SPEC.identify([record("session.start", sessionId="inside")], path).native_id == found
+
+
+def test_a_record_without_the_envelope_hides_no_session() -> None:
+    """A new version may write some; most must be Copilot's."""
+    known = [record("session.start", sessionId="s"), record("user.message", content="Look.")]
+    other = {"type": "unheard.of"}
+    assert SPEC.detect([*known, other], "events.jsonl")
+    assert not SPEC.detect([*known, other, other], "events.jsonl")

@@ -38,3 +38,20 @@ def test_a_document_is_known_however_it_is_broken_into_lines(case: Path, tmp_pat
             found = detect_file(copy)
             assert found.spec is not None, case
             assert found.spec.name == case.parent.name
+
+
+LINES = [case for case in CASES if SPECS[case.parent.name].kind == "file" and SPECS[case.parent.name].text is None]
+
+
+@pytest.mark.parametrize("case", LINES, ids=name_of)
+def test_a_new_version_of_an_agent_is_known(case: Path) -> None:
+    """A record of a type that nobody has seen among the first ones, and a new field in each, hide no session."""
+    for path in files_of(case):
+        first, *others = head_records(path.read_bytes()[:HEAD_BYTES])
+        if len(others) < 3 or not isinstance(others[0], dict):
+            continue
+        new = {**others[0], "type": "unheard-of"} if "type" in others[0] else {"unheard": "of"}
+        for records in ([first, new, *others], [{**each, "unheard": {"of": 1}} for each in (first, *others)]):
+            scores = {spec.name: spec.detect(records, str(path)) for spec in SPECS.values()}
+            own = scores.pop(case.parent.name)
+            assert own > max(scores.values()), scores

@@ -124,6 +124,17 @@ def test_tokens_that_come_later_are_told_once(tmp_path: Path) -> None:
     assert (run["input_tokens"], run["model_calls"], run["status"]) == (6700, 6, "finished")
 
 
+@pytest.mark.parametrize("metrics", [{}, None, {"token_usages": None}, {"token_usages": [{"response_id": ["r"]}]}])
+def test_a_state_without_tokens_is_read(metrics: Any, tmp_path: Path) -> None:
+    """A part of OpenHands that asked no model may have no list of calls; the conversation is read all the same."""
+    folder = home_with("resumed", tmp_path)
+    state = folder / "base_state.json"
+    whole = json.loads(state.read_text("utf-8"))
+    whole["stats"]["usage_to_metrics"]["condenser"] = metrics
+    state.write_text(json.dumps(whole), "utf-8")
+    assert usage_totals(convert(state)).total.input_tokens == 6700
+
+
 def test_a_file_of_one_event_is_known_by_itself(tmp_path: Path) -> None:
     """Its folder names the conversation."""
     folder = home_with("resumed", tmp_path)

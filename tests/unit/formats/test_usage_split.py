@@ -186,3 +186,30 @@ def test_zeros_of_litellm_are_unknown_not_nothing() -> None:
     zeros = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     logged = {"litellm_call_id": "1", "messages": [], "response": {**CHAT, "usage": zeros}, "status": "success"}
     assert _usages("openai_chat", logged) == []
+
+
+@pytest.mark.parametrize("count", [12, 12.0])
+def test_whole_numbers_count_however_they_are_written(count: float) -> None:
+    """Some languages write every number with a point."""
+    message = {**MESSAGE, "usage": {"input_tokens": count, "output_tokens": count}}
+    (usage,) = _usages("claude_code", {"type": "assistant", "timestamp": AT, "sessionId": RUN, "message": message})
+    assert repr((usage.input_tokens, usage.output_tokens)) == "(12, 12)"
+    numbers = {"input_tokens": count, "output_tokens": count, "total_tokens": count * 2}
+    (usage,) = _usages("codex_rollout", _rollout("token_usage_record", response_id="resp_1", usage=numbers))
+    assert repr((usage.input_tokens, usage.output_tokens)) == "(12, 12)"
+
+
+@pytest.mark.parametrize("count", [10**30, 1 << 40, -1, True, 0.5, "12", None])
+@pytest.mark.parametrize("format", ["claude_code", "openai_chat", "gptme"])
+def test_what_cannot_be_a_number_of_tokens_counts_nothing(format: str, count: Any) -> None:
+    """An archive holds no more than it can add up; the file itself says the same."""
+    message = {**MESSAGE, "usage": {"input_tokens": count, "output_tokens": 7}}
+    answer = {**CHAT, "usage": {"prompt_tokens": count, "completion_tokens": 7}}
+    said = {"role": "assistant", "content": "hi", "timestamp": "2026-11-16T13:20:06.934344"}
+    record = {
+        "claude_code": {"type": "assistant", "timestamp": AT, "sessionId": RUN, "message": message},
+        "openai_chat": answer,
+        "gptme": {**said, "metadata": {"model": "m", "usage": {"input_tokens": count, "output_tokens": 7}}},
+    }[format]
+    (usage,) = _usages(format, record)
+    assert (usage.input_tokens, usage.output_tokens) == (0, 7)

@@ -26,6 +26,7 @@ from stenograph.query.bundle_parts import parts_of
 from stenograph.query.bundle_tables import EXAMPLES, TABLES
 from stenograph.query.sql import run_sql
 from stenograph.query.views import VIEWS
+from stenograph.sources.conversion import convert
 
 DOCUMENTED = """
 SELECT context->>'entry_type', context->>'source', context->>'detail'
@@ -284,3 +285,10 @@ def test_old_and_new_tables_join(bundle: Path) -> None:
     assert (runs, has_logs, has_events) == (2, 1, 1)
     assert parts_of(sql) == {"logs", "events", "index"}
     assert parts_of("SELECT * FROM messages") == {"index"}
+
+
+def test_a_call_has_no_duration_where_the_source_has_no_times(tmp_path: Path) -> None:
+    """`codex exec` prints no times: the time of its file is not when a call began or ended."""
+    printed = GOLDEN / "codex_exec/tools/input.jsonl"
+    bundle = create_bundle(tmp_path / "a.zip", convert(printed), options=BARE)
+    assert set(asked(bundle, "SELECT duration_ms FROM tool_calls")) == {(None,)}

@@ -160,6 +160,23 @@ def test_tools_have_their_failures_and_durations(archive: IndexReader, events: l
     assert rows["(no tool)"]["model_calls"] > 0
 
 
+@pytest.mark.parametrize("syncs", [1, 2])
+def test_a_tool_has_no_duration_where_the_source_has_no_times(tmp_path: Path, syncs: int) -> None:
+    """`codex exec` prints no times; the time of the file says nothing about how long a tool took."""
+    lines = (GOLDEN / "codex_exec/tools/input.jsonl").read_bytes().splitlines(keepends=True)
+    began = next(number for number, line in enumerate(lines) if b"item.started" in line)
+    path = tmp_path / "printed/out.jsonl"
+    path.parent.mkdir()
+    for end in (began + 1, len(lines))[2 - syncs :]:  # in two syncs, the first ends between a call and its result
+        path.write_bytes(b"".join(lines[:end]))
+        with Store(home_of(tmp_path / "archive")) as store:
+            sync(store, [Root(path.parent.resolve(), None)])
+    with IndexReader(tmp_path / "archive") as opened:
+        totals = _stats(opened, "tool")["totals"]
+        assert totals["tool_calls"] > 0
+        assert (totals["tool_duration_ms"], totals["mean_tool_duration_ms"]) == (0, None)
+
+
 def test_the_same_files_twice_count_once(tmp_path: Path, archive: IndexReader) -> None:
     """A copy of every session under other names changes no number."""
     sessions = copy_sessions(tmp_path / "one")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from archive_cases import SESSION, claude_line, session_path, synced, written
+from archive_cases import SESSION, THREAD, claude_line, session_path, synced, written
 from run_kinds import make_database
 from stenograph import RunInfo, RunReader, open_archive, open_run, start_run
 
@@ -102,6 +103,30 @@ def test_start_and_end_are_times_that_the_source_tells(tmp_path: Path) -> None:
         assert (archived.info.started_at, archived.info.ended_at) == (info.started_at, info.ended_at)
     with open_run(written(tmp_path / "untimed.jsonl", untimed)) as run:
         assert (run.info.started_at, run.info.ended_at, run.info.duration_ms) == (None, None, None)
+
+
+def test_a_time_that_is_not_one_is_not_a_start(tmp_path: Path) -> None:
+    """Redacted files have words in its place: the file and the archive say alike that nothing is known."""
+    line = claude_line(1).replace(b"2026-03-01T10:00:01.000Z", b"[redacted]")
+    path = written(session_path(tmp_path), line)
+    synced(tmp_path, tmp_path / "archive")
+    with open_run(path) as run, open_archive(tmp_path / "archive").run(SESSION) as archived:
+        for info in (run.info, archived.info):
+            assert (info.started_at, info.ended_at, info.duration_ms) == (None, None, None)
+
+
+def test_a_run_without_an_answer_has_the_model_that_it_began_with(tmp_path: Path) -> None:
+    """A killed or refused run names it only at its beginning; the file says what the archive says."""
+    meta = {"id": THREAD, "timestamp": "2026-11-15T19:00:00.000Z", "cwd": "/w"}
+    lines = [
+        {"timestamp": "2026-11-15T19:00:00.000Z", "type": kind, "payload": payload}
+        for kind, payload in (("session_meta", meta), ("turn_context", {"model": "gpt-5.5"}))
+    ]
+    path = tmp_path / f".codex/sessions/2026/11/15/rollout-2026-11-15T19-00-00-{THREAD}.jsonl"
+    written(path, *(json.dumps(line).encode() + b"\n" for line in lines))
+    synced(tmp_path, tmp_path / "archive")
+    with open_run(path) as run, open_archive(tmp_path / "archive").run(THREAD) as archived:
+        assert run.info.model == archived.info.model == "gpt-5.5"
 
 
 def test_the_status_of_a_journal_asks_whether_it_is_being_written(tmp_path: Path) -> None:

@@ -12,7 +12,11 @@ from stenograph.model.event import Event
 from stenograph.model.ids import is_unique
 from stenograph.model.payload import ToolPayload
 
-_COLUMNS = "id, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error"
+_WRITTEN = """
+    SELECT id, source, name, call, result, witnesses, started_ms, duration_ms, error,
+      (SELECT timestamp FROM events WHERE events.id = calls.call)
+    FROM calls WHERE run = ? AND call_id = ? ORDER BY id
+"""
 _NEW = """
     INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error, copy_of)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (
@@ -47,8 +51,10 @@ class CallRow:
     run: int
     id: int | None = None
     started_ms: int | None = None
+    began_ms: int | None = None
+    """When it was called, if the source says so."""
     ended_ms: int | None = None
-    """When its result came, if it came in this batch."""
+    """When its result came, if it came in this batch and the source says so."""
     duration_ms: float | None = None
     known_by: str | None = None
     """What identifies the call in another run: its `id` alone, or its id, name and `time`; None where nothing does."""
@@ -62,14 +68,15 @@ class CallRow:
         same = (pair.call_id, self.run, self.known_by, pair.name, self.started_ms)
         return self.run, pair.source, pair.call_id, *columns, *same
 
-    def take(self, payload: ToolPayload, ms: int | None, *, is_call: bool) -> None:
-        """Note the times of the call or the result that counts."""
-        if is_call:
-            self.started_ms = ms
+    def take(self, event: Event, payload: ToolPayload, ms: int | None) -> None:
+        """Note the times of the call or the result that counts; a time that we gave ourselves says no duration."""
+        told_ms = ms if event.told_at else None
+        if event.type == "tool.call":
+            self.started_ms, self.began_ms = ms, told_ms
         else:
-            self.ended_ms, self.duration_ms = ms, payload.duration_ms
-        if self.duration_ms is None and self.started_ms is not None and self.ended_ms is not None:
-            self.duration_ms = float(max(0, self.ended_ms - self.started_ms))
+            self.ended_ms, self.duration_ms = told_ms, payload.duration_ms
+        if self.duration_ms is None and self.began_ms is not None and self.ended_ms is not None:
+            self.duration_ms = float(max(0, self.ended_ms - self.began_ms))
 
 
 class CallRows:
@@ -91,7 +98,7 @@ class CallRows:
         if joined.begins:
             self._rows[id(joined.pair)] = CallRow(joined.pair, run.id, known_by=_known_by(event, payload, ms))
         if joined.counts:
-            self._rows[id(joined.pair)].take(payload, ms, is_call=joined.is_call)
+            self._rows[id(joined.pair)].take(event, payload, ms)
         run.tools += joined.change.calls
         run.failed_calls += joined.change.failed
         run.open_calls += joined.change.open
@@ -103,9 +110,8 @@ class CallRows:
         run = self._runs[run_id]
         if run.is_new:
             return
-        query = f"SELECT {_COLUMNS} FROM calls WHERE run = ? AND call_id = ? ORDER BY id"
-        for number, source, _, name, call, result, witnesses, started, took, error in self._index.written(
-            query, (run.id, call_id)
+        for number, source, name, call, result, witnesses, started, took, error, told in self._index.written(
+            _WRITTEN, (run.id, call_id)
         ):
             pair = PairState(
                 run_id=run_id,
@@ -117,7 +123,8 @@ class CallRows:
                 error=error,
                 witnesses=witnesses,
             )
-            self._rows[id(pair)] = CallRow(pair, run.id, number, started_ms=started, duration_ms=took)
+            began = started if told else None
+            self._rows[id(pair)] = CallRow(pair, run.id, number, started_ms=started, began_ms=began, duration_ms=took)
             yield pair
 
     def write(self) -> None:

@@ -18,7 +18,7 @@ from stenograph.version import __version__
 
 SideFile = Callable[[str], str | None]
 
-SHAPE = 2
+SHAPE = 3
 """Raise it when a parser's or cursor's attributes change within a version: states of the old shape are then not loaded,
 and the kept bytes are read again."""
 

@@ -15,6 +15,7 @@ from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, li
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_code.progress import record_keys, subagent_record
 from stenograph.formats.claude_code.record import ClaudeMessage, SessionRecord, Shape, record_from
+from stenograph.formats.claude_code.repeats import spoken_key
 from stenograph.formats.claude_code.sidechain import Sidechains
 from stenograph.formats.shared.loose import a_str, string
 from stenograph.model.block import ToolUseBlock
@@ -39,6 +40,8 @@ class ClaudeCodeFormat(ClaudeFormat):
         """The source of each call that begins a subagent."""
         self.subagent_keys: dict[str, set[int]] = {}
         """Keys of subagents' records that were emitted from progress lines, by source."""
+        self._spoken: set[int] = set()
+        """Keys of the messages so far: a resume may write the beginning of the session again."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -57,7 +60,9 @@ class ClaudeCodeFormat(ClaudeFormat):
             self._subagent(record, *found)
             return
         self._locate(record)
-        if kind == "assistant":
+        if self._is_repeated(record):
+            self._repeat(record)
+        elif kind == "assistant":
             self._assistant(record, message_of(record))
         elif kind == "user":
             self._user_line(record)
@@ -91,6 +96,20 @@ class ClaudeCodeFormat(ClaudeFormat):
             parent_source=chain.parent_source,
             parent_call_id=chain.parent_call_id,
         )
+
+    def _is_repeated(self, record: SessionRecord) -> bool:
+        """Whether this file already has the same message under the same uuid."""
+        key = spoken_key(record)
+        if key is None or key in self._spoken:
+            return key is not None
+        self._spoken.add(key)
+        return False
+
+    def _repeat(self, record: SessionRecord) -> None:
+        """Emit that a record was written again; its usage counts if it changed."""
+        self._system("repeated", data={"type": record.type, "uuid": record.uuid})
+        if record.type == "assistant":
+            self._message_usage(record, message_of(record))
 
     def _is_new(self, source: str, inner: SessionRecord) -> bool:
         """Whether a subagent's record in a progress line is new and not in a file of its own."""

@@ -138,7 +138,12 @@ class ClaudeFormat(LineFormat):
         self._answer(blocks, message)
         if _is_error(record, message):
             self._api_error(record, blocks)
-        elif message.usage is not None and message.model != SYNTHETIC:
+        else:
+            self._message_usage(record, message)
+
+    def _message_usage(self, record: SessionRecord | StreamRecord, message: ClaudeMessage) -> None:
+        """Emit the usage of the call that a model answered, unless it is known."""
+        if message.usage is not None and message.model != SYNTHETIC and not _is_error(record, message):
             self._call_usage(message.usage, message.model, message.id, getattr(record, "cost_usd", None))
 
     def _answer(self, blocks: list[Block], message: ClaudeMessage) -> None:

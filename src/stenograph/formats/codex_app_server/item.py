@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from stenograph.formats.codex_rollout.content import result_of, thinking_of
 from stenograph.formats.codex_rollout.outcome import failure
 from stenograph.formats.shared.content import blocks_of
-from stenograph.formats.shared.loose import a_str
+from stenograph.formats.shared.loose import FAR, a_str
 from stenograph.model.block import Block, Fidelity, TextBlock
 from stenograph.model.payload import MessagePayload, ToolPayload
 
@@ -58,6 +58,7 @@ def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPay
     if output is None and blocks is None:
         output = streamed
     duration = item.get("durationMs")
+    is_time = isinstance(duration, int | float) and not isinstance(duration, bool) and 0 <= duration < FAR
     return ToolPayload(
         name=name_of(item),
         call_id=a_str(item.get("id")),
@@ -65,7 +66,7 @@ def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPay
         output=output,
         error=_error(item, output, blocks),
         fidelity="agent_emitted",
-        duration_ms=duration if isinstance(duration, int | float) and not isinstance(duration, bool) else None,
+        duration_ms=duration if is_time else None,
         blocks=blocks,
     )
 

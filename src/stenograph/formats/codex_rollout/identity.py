@@ -24,17 +24,20 @@ def _meta_of(head: Sequence[Any]) -> Any:
 
 
 def detect(head: Sequence[Any], path: str) -> int:
-    """Sure of a rollout's first line; in its oldest shape only the file's name shows it."""
-    return SURE if _is_ours(head, path) else 0
+    """Sure of a rollout's first line; in its oldest shape, and after an unknown line, only with the file's name."""
+    is_named = _FILE_NAME.search(path) is not None
+    return SURE if _is_line(head[0]) or (is_named and any(_is_line(each) or _is_old(each) for each in head)) else 0
 
 
-def _is_ours(head: Sequence[Any], path: str) -> bool:
-    first = head[0]
-    if not isinstance(first, dict):
-        return False
-    if isinstance(first.get("type"), str) and first["type"] in PAYLOADS:
-        return isinstance(first.get("payload"), dict)
-    return "type" not in first and "instructions" in first and _FILE_NAME.search(path) is not None
+def _is_line(record: Any) -> bool:
+    fields = a_dict(record)
+    return (
+        isinstance(fields.get("type"), str) and fields["type"] in PAYLOADS and isinstance(fields.get("payload"), dict)
+    )
+
+
+def _is_old(record: Any) -> bool:
+    return isinstance(record, dict) and "type" not in record and "instructions" in record
 
 
 def identify(head: Sequence[Any], path: str) -> Identity:

@@ -14,10 +14,10 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Lines with a role and a message, and no type: likely anywhere, and sure in Cursor's folder."""
-    if not all(_is_line(record) for record in records[:3]) or "role" not in a_dict(records[0]):
-        return 0
-    return SURE if _FOLDER in path else LIKELY
+    """Lines with a role and a message, and no type: likely at the beginning of a file, sure in Cursor's folder."""
+    if _FOLDER in path:
+        return SURE if any(_is_line(record) and "role" in record for record in records) else 0
+    return LIKELY if all(_is_line(record) for record in records[:3]) and "role" in a_dict(records[0]) else 0
 
 
 def _is_line(record: Any) -> bool:

@@ -12,13 +12,10 @@ from typing import Any
 
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
-from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str
+from stenograph.formats.shared.loose import a_dict, a_str, first_str, tokens
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
-
-_TOO_MANY = 1 << 60
-"""More tokens than any session has."""
 
 
 class GeminiStreamFormat(LineFormat):
@@ -162,7 +159,7 @@ def _said_by(record: dict[str, Any]) -> str | None:
 def _usage(numbers: dict[str, Any], model: str | None) -> UsagePayload | None:
     """Tokens of a model; its thoughts are in the total only."""
     total, into, out, cached = (
-        _tokens(numbers.get(name)) for name in ("total_tokens", "input_tokens", "output_tokens", "cached")
+        tokens(numbers.get(name)) for name in ("total_tokens", "input_tokens", "output_tokens", "cached")
     )
     if not into and not out:
         return None
@@ -175,8 +172,3 @@ def _usage(numbers: dict[str, Any], model: str | None) -> UsagePayload | None:
         reasoning_output_tokens=thoughts,
         model=model,
     )
-
-
-def _tokens(value: Any) -> int | None:
-    count = a_count(value)
-    return count if count is not None and count < _TOO_MANY else None

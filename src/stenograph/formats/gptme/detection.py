@@ -31,18 +31,20 @@ def is_message(record: Any) -> bool:
         message.get("role") in _ROLES
         and isinstance(message.get("content"), str)
         and _TIME.fullmatch(a_str(message.get("timestamp"))) is not None
-        and message.keys() <= _FIELDS
     )
 
 
 def detect(records: Sequence[Any], path: str) -> int:
     """Sure by its prompt; likely by its name, and by fields that only it has. A compacted view is a copy."""
-    if not all(map(is_message, records)) or last_name(folder_of(path)) == _VIEWS:
+    messages = [record for record in records if is_message(record)]
+    if len(messages) * 2 <= len(records) or last_name(folder_of(path)) == _VIEWS:
         return 0
-    if any(_PROMPT.match(record["content"]) for record in records):
+    if any(_PROMPT.match(message["content"]) for message in messages):
         return SURE
+    if len(messages) < len(records) or any(message.keys() - _FIELDS for message in messages):
+        return 0
     is_named = last_name(path) == FILE
-    return LIKELY if is_named or any(_OWN_FIELDS & record.keys() for record in records) else 0
+    return LIKELY if is_named or any(_OWN_FIELDS & message.keys() for message in messages) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:

@@ -13,23 +13,23 @@ _PLACE = re.compile(r"(?:\A|/)([0-9a-f]{8}-[0-9a-f-]{27})/(?:subagents/([^/]+)/)
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Sure by the shape of its records: a time and a message with a type and a payload."""
+    """Sure by the shape of most of its records: a time and a message with a type and a payload."""
     first, *others = records
-    if _is_header(first):
-        return SURE if all(map(is_record, others)) else 0
-    return SURE if all(map(is_record, records)) else 0
+    begins = _is_header(first) or is_record(first)
+    return SURE if begins and sum(map(is_record, others)) * 2 >= len(others) else 0
 
 
 def _is_header(record: Any) -> bool:
     """Whether a record begins a file; Kimi Code's has a time in it."""
-    return a_dict(record).keys() == {"type", "protocol_version"} and record["type"] == "metadata"
+    fields = a_dict(record)
+    return fields.get("type") == "metadata" and "protocol_version" in fields and "created_at" not in fields
 
 
 def is_record(record: Any) -> bool:
     """Whether a record is a message of the program to its user interface."""
     message = a_dict(a_dict(record).get("message"))
     is_named = bool(a_str(message.get("type"))) and isinstance(message.get("payload"), dict)
-    return is_named and isinstance(record.get("timestamp"), int | float) and record.keys() == {"timestamp", "message"}
+    return is_named and isinstance(record.get("timestamp"), int | float)
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:

@@ -53,13 +53,14 @@ class _Conversation:
     @property
     def answers(self) -> set[str]:
         """The ids of its own model answers."""
-        return {a_str(event.get(_RESPONSE)) for event in dicts(self.events)}
+        return {answer for event in dicts(self.events) if (answer := a_str(event.get(_RESPONSE)))}
 
     def stored(self, elsewhere: set[str]) -> StoredSession:
         """The session, without the tokens of other conversations' answers: a subagent's are in both states."""
         state = {name: value for name, value in self.state.items() if name != "stats"}
         state["began"] = next((event.get("timestamp") for event in dicts(self.events)), None)
-        usages = [each for each in usages_of(self.state) if each.get("response_id") not in elsewhere - self.answers]
+        others = elsewhere - self.answers
+        usages = [each for each in usages_of(self.state) if a_str(each.get("response_id")) not in others]
         lines = [run_line(each) for each in (state, *_with_usages(self.events, usages))]
         parent: Parent = (None, None)
         if self.parent is not None:
@@ -87,9 +88,8 @@ def prompt_of(events: list[Any]) -> str:
 def usages_of(state: dict[str, Any]) -> list[dict[str, Any]]:
     """The tokens of each model call, with the name of the part of OpenHands that made it."""
     metrics = a_dict(a_dict(state.get("stats")).get("usage_to_metrics"))
-    return [
-        {"usage_id": name, **each} for name, value in metrics.items() for each in dicts(a_dict(value)["token_usages"])
-    ]
+    calls = {name: dicts(a_dict(value).get("token_usages")) for name, value in metrics.items()}
+    return [{"usage_id": name, **each} for name, usages in calls.items() for each in usages]
 
 
 def _with_usages(events: list[Any], usages: list[dict[str, Any]]) -> Iterator[Any]:

@@ -12,7 +12,8 @@ _MILLISECONDS = 100_000_000_000
 """Epoch numbers from here on count milliseconds: in seconds it is the year 5138."""
 _TOO_MUCH = 10**9
 """Dollars. No call costs as much; below it, sums stay exact."""
-_TOO_MANY = 1 << 60
+_TOO_MANY = 1 << 40
+"""Tokens or milliseconds. No call takes as many; an archive, which sums them, holds no more."""
 FAR = 253_402_300_800
 """The year 10000, in seconds."""
 
@@ -90,7 +91,12 @@ def _rfc3339(milliseconds: int) -> str:
 
 
 def tokens(value: Any) -> int | None:
-    """The value when it is a plausible number of tokens or milliseconds: sums of a few of them fit into 64 bits."""
+    """The value when it is a plausible number of tokens or milliseconds.
+
+    Some programs write whole numbers as 12.0.
+    """
+    if value.__class__ is float and value.is_integer():
+        value = int(value)
     return value if value.__class__ is int and 0 <= value < _TOO_MANY else None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.shared.loose import a_count, a_dict, dollars
+from stenograph.formats.shared.loose import a_dict, dollars, tokens
 from stenograph.model.payload import Scope, UsagePayload
 
 
@@ -45,12 +45,7 @@ class UsageFields(Struct, frozen=True, kw_only=True):
 
 
 def _first(counts: Any, paths: tuple[str, ...]) -> int | None:
-    return next((number for path in paths if (number := _number(_at(counts, path))) is not None), None)
-
-
-def _number(value: Any) -> int | None:
-    number = a_count(value)
-    return None if number is None or number >= 1 << 63 else number
+    return next((number for path in paths if (number := tokens(_at(counts, path))) is not None), None)
 
 
 def _at(counts: Any, path: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.shared.loose import a_count, a_dict, dollars, first_str
+from stenograph.formats.shared.loose import a_dict, dollars, first_str, tokens
 from stenograph.model.payload import UsagePayload
 
 
@@ -44,13 +44,13 @@ def openai_usage(
 def anthropic_usage(usage: Any, model: str | None, message_id: str | None) -> UsagePayload | None:
     """Anthropic's `input_tokens` leaves out what was read from and written to the cache."""
     counts = a_dict(usage)
-    into, out = a_count(counts.get("input_tokens")), a_count(counts.get("output_tokens"))
+    into, out = tokens(counts.get("input_tokens")), tokens(counts.get("output_tokens"))
     if into is None and out is None:
         return None
-    read = a_count(counts.get("cache_read_input_tokens"))
+    read = tokens(counts.get("cache_read_input_tokens"))
     by_duration = a_dict(counts.get("cache_creation"))
     hour, minutes = (_first(by_duration, name) for name in ("ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens"))
-    created = a_count(counts.get("cache_creation_input_tokens"))
+    created = tokens(counts.get("cache_creation_input_tokens"))
     if created is None and by_duration:
         created = (hour or 0) + (minutes or 0)
     return UsagePayload(
@@ -69,7 +69,7 @@ def anthropic_usage(usage: Any, model: str | None, message_id: str | None) -> Us
 
 
 def _first(counts: dict[str, Any], *names: str) -> int | None:
-    return next((found for name in names if (found := a_count(counts.get(name))) is not None), None)
+    return next((found for name in names if (found := tokens(counts.get(name))) is not None), None)
 
 
 def _either(first: int | None, second: int | None) -> int | None:
