@@ -291,6 +291,27 @@ def test_the_list_is_live(live: tuple[Path, Visitor]) -> None:
     expect(page.locator(f"#run-{SESSION}.unread")).to_have_count(1)
 
 
+@pytest.mark.browser
+def test_an_old_run_in_another_tab_is_not_put_on_top_of_the_list(browser: Browser, tmp_path: Path) -> None:
+    """The stream tells about it, too, but it is on a later page."""
+    newer = [f"0f1e2d3c-4b5a-4978-8695-{number:012}" for number in range(100)]
+    for number, session in enumerate(newer):
+        at = f"2026-03-02T10:00:{number % 60:02}.000Z"
+        written(session_path(tmp_path / "home", session), claude_line(1000 + number, session=session, timestamp=at))
+    with serving(kept(tmp_path, 8)) as server, visiting(browser, server) as visitor:
+        wait_for_runs(visitor, 100)  # a page of them
+        page = visitor.open("/")
+        visitor.open(f"/runs/{SESSION}")
+        for number in (200, 201):  # the second is told after everything that was told at first
+            more = claude_line(
+                number, session=newer[0], timestamp=f"2026-03-03T10:00:00.{number}Z", text=f"say {number}"
+            )
+            written(session_path(tmp_path / "home", newer[0]), more)
+            expect(page.locator(f"#run-{newer[0]} [data-head=Turns]")).to_have_text(str(number - 198))
+        expect(page.locator(f"#run-{SESSION}")).to_have_count(0)
+        assert visitor.complaints == []
+
+
 class Held:
     """A file of our own pages that is not answered until it is let go, so that a page stays without its script."""
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from stenograph.cli.program import cli, run
 from stenograph.model import Event, encode
 from stenograph.replay.program import command_for, environment_for
+from stenograph.replay.shell_text import bare
 from stenograph.testing import answer, call, make_run
 
 PROGRAM = """
@@ -116,6 +117,27 @@ def test_a_program_runs_again(tmp_path: Path, workspace: Path, steno: Steno) -> 
     assert "the run was the recorded one" in done.stderr
 
 
+def test_a_program_runs_again_in_a_folder_with_an_odd_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steno: Steno
+) -> None:
+    """Commands get it quoted, results are compared without it, and nothing is written elsewhere."""
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    folder = tmp_path / 'it\'s $(my) "work" & more'
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    script = f"bash -c 'cat {OLD}/out.txt'; echo \"in {OLD}\"; echo cd {OLD}"
+    path = _journal(tmp_path, _events(*WRITING, (f"cd '{OLD}' && pwd", f"{OLD}\n"), (script, f"hello\nin {OLD}\n")))
+    refused = steno(str(path), "--yes", *_agent(tmp_path, PROMPT))
+    assert refused.returncode == 2
+    assert f"1 paths are outside {folder}" in refused.stderr, "the echoed text is not one word"
+    done = steno(str(path), "--yes", "--allow-outside", *_agent(tmp_path, PROMPT))
+    assert (done.returncode, done.stdout) == (1, "Done.\n"), done.stderr
+    assert "    +cd /recorded/work\n" in done.stderr
+    assert done.stderr.count("different:") == 1
+    assert (folder / "out.txt").read_text() == "hello\n"
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, "agent.py", folder.name])
+
+
 def test_a_changed_workspace_gives_exactly_its_difference(tmp_path: Path, workspace: Path, steno: Steno) -> None:
     """Exit code 1, unless differences are allowed."""
     (workspace / "data.txt").write_text("alpha\nCHANGED\n")
@@ -142,7 +164,7 @@ def test_nothing_runs_again_unasked(tmp_path: Path, workspace: Path, steno: Sten
     path = _journal(tmp_path, _events(*WRITING))
     done = steno(str(path), *_agent(tmp_path, PROMPT))
     assert done.returncode == 2
-    assert f"Bash: cat {workspace}/out.txt" in done.stderr
+    assert f"Bash: cat {bare(str(workspace))}/out.txt" in done.stderr
     assert "not a sandbox" in done.stderr
     assert "add --yes" in done.stderr
     assert not (workspace / "out.txt").exists()
@@ -161,7 +183,7 @@ def test_paths_outside_the_workspace_are_refused(tmp_path: Path, workspace: Path
     """Each is named, and nothing runs; mapped into the workspace they may be used, or by a word of the user."""
     outside = tmp_path / "elsewhere"
     outside.mkdir()
-    path = _journal(tmp_path, _events((f"echo x > {outside}/x.txt", "")))
+    path = _journal(tmp_path, _events((f"echo x > {bare(str(outside))}/x.txt", "")))
     done = steno(str(path), "--yes", *_agent(tmp_path, PROMPT))
     assert done.returncode == 2
     assert f"outside the workspace: {outside}/x.txt" in done.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from archive_cases import claude_line, session_path, written
@@ -60,6 +63,25 @@ def test_it_listens_syncs_and_ends(tmp_path: Path) -> None:
         assert len(asked(server, "/api/v1/runs")["runs"]) == 1
         assert keepers(tmp_path / "archive")
     assert server.process.returncode == 0
+    assert keepers(tmp_path / "archive") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_may_be_ended_as_soon_as_it_has_printed_its_address(tmp_path: Path, number: signal.Signals) -> None:
+    """With 0, too: here the browser that it opens, before it serves anything, sends the signal."""
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\nkill -{number.value} $PPID\n")
+    browser.chmod(0o755)
+    command = [sys.executable, "-m", "stenograph", "serve", "--open", "--port", "0"]
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "STENOGRAPH_HOME": str(tmp_path / "archive"),
+        "BROWSER": f"{shlex.quote(str(browser))} %s",
+    }
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("http://localhost:")
     assert keepers(tmp_path / "archive") == []
 
 

@@ -33,6 +33,11 @@ _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 _UNIFIED = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _KINDS = {"Add": "write", "Update": "edit", "Delete": "delete", "add": "write", "update": "edit", "delete": "delete"}
 _CODES = ("exit_code", "exitCode", "exit", "returncode")
+IS_SHELL = re.compile(r"(?:^|/)(?:ba|z|da|k|a)?sh\Z")
+"""Finds the name of a shell at the end of a path."""
+
+InputPlace = tuple[str | int, ...]
+"""A place in an input: names and numbers, from the outside in."""
 
 
 class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -115,6 +120,28 @@ def command_of(value: Any) -> str | None:
         is_script = len(value) == 3 and value[1] in ("-c", "-lc")
         return str(value[2]) if is_script else " ".join(value)
     return value if isinstance(value, str) else None
+
+
+def shell_texts(tool: Tool, tool_input: Any) -> frozenset[InputPlace]:
+    """The places of an input whose texts are read by a shell. Other words of a command are used as they are."""
+    if tool.kind != SHELL:
+        return frozenset()
+    found: list[tuple[InputPlace, Any]] = [((), tool_input)]
+    if isinstance(tool_input, dict):
+        found = [((name,), tool_input.get(name)) for name in tool.command]
+        for name in tool.commands:
+            listed = tool_input.get(name)
+            found += [((name, number), each) for number, each in enumerate(listed if isinstance(listed, list) else ())]
+    return frozenset(place for at, value in found if (place := _shell_text(at, value)) is not None)
+
+
+def _shell_text(at: InputPlace, value: Any) -> InputPlace | None:
+    match value:
+        case str():
+            return at
+        case [str(program), "-c" | "-lc", str()] if IS_SHELL.search(program):
+            return (*at, 2)
+    return None
 
 
 def _command(tool: Tool, tool_input: Any) -> str | None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from stenograph.export.wording import result_text
+from stenograph.fold.actions import shell_texts
 from stenograph.fold.agent_tables import tables_of
 from stenograph.fold.exchange import Call
 from stenograph.model.block import AttachmentBlock
@@ -67,8 +68,7 @@ class ReplaySession:
 
     def live_calls(self) -> list[Call]:
         """The calls that the answers ask for, with the current folders."""
-        to_live = self._substitution.to_live
-        return [replace(call, input=to_live(call.input)) for call in self.recording.calls]
+        return [self._live(call) for call in self.recording.calls]
 
     def answer(self, path: str, body: Any) -> Reply:
         """The reply to a POST request."""
@@ -146,8 +146,14 @@ class ReplaySession:
             TurnGiven(lane=found.lane.name, turn=answer.number, how=found.how, retry=self._given[answer.key] > 0)
         )
         self._given[answer.key] += 1
-        calls = tuple(replace(call, input=self._substitution.to_live(call.input)) for call in answer.turn.calls)
+        calls = tuple(self._live(call) for call in answer.turn.calls)
         return replace(answer, turn=replace(answer.turn, calls=calls))
+
+    def _live(self, call: Call) -> Call:
+        """A call as it must be now."""
+        tool = tables_of(self.recording.adapter).tools.get(call.name)
+        read_by_shell = shell_texts(tool, call.input) if tool is not None else ()
+        return replace(call, input=self._substitution.to_live(call.input, read_by_shell))
 
     def _compare(self, lane: Lane, request: Request) -> None:
         """Compare results that come for the first time, in order: earlier ones reveal the ids of later ones."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import SequenceMatcher
 from typing import Any
+
+from stenograph.fold.actions import InputPlace
+from stenograph.replay.shell_text import Quote, bare, double, single, with_folders
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -22,28 +25,48 @@ class Folders:
     def __init__(self, pairs: Mapping[str, str]) -> None:
         trimmed = {_trimmed(old): _trimmed(new) for old, new in pairs.items()}
         self.pairs = {old: new for old, new in trimmed.items() if "/" not in (old, new)}  # every path begins with that
-        self._to_live = _replacing(self.pairs)
-        self._to_recorded = _replacing({new: old for old, new in self.pairs.items()})
+        self._moved = {old: new for old, new in self.pairs.items() if old != new}
+        self._is_quoted = any(bare(each) != each for pair in self._moved.items() for each in pair)
+        self._back: dict[str, str] = {}
+        for spell in _SPELLINGS:
+            for old, new in self._moved.items():
+                self._back.setdefault(spell(new), spell(old))
+        self._to_live = _replacing(self._moved)
+        self._to_recorded = _replacing(self._back)
 
     def to_live(self, text: str) -> str:
         """A recorded text with the current folders."""
         return text if self._to_live is None else self._to_live.sub(lambda found: self.pairs[found[0]], text)
 
+    def command_to_live(self, command: str) -> str:
+        """A recorded command with the current folders, each quoted as the shell needs it at its place."""
+        return with_folders(command, self._moved) if self._is_quoted else self.to_live(command)
+
     def to_recorded(self, text: str) -> str:
-        """A current text with the recorded folders."""
+        """A current text with the recorded folders, also where they are quoted as in a command."""
         if self._to_recorded is None:
             return text
-        back = {new: old for old, new in self.pairs.items()}
-        return self._to_recorded.sub(lambda found: back[found[0]], text)
+        return self._to_recorded.sub(lambda found: self._back[found[0]], text)
+
+
+_SPELLINGS: tuple[Quote, ...] = (
+    str,
+    bare,
+    double,
+    single,
+    lambda each: double(bare(each)),
+    lambda each: single(bare(each)),
+)
+"""How a folder may be written in a command; the last two in a script within quotes."""
 
 
 def _trimmed(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _replacing(pairs: Mapping[str, str]) -> re.Pattern[str] | None:
+def _replacing(folders: Iterable[str]) -> re.Pattern[str] | None:
     """Finds the folders where a path begins with them; the longest first."""
-    moved = sorted((old for old, new in pairs.items() if old != new), key=len, reverse=True)
+    moved = sorted(folders, key=len, reverse=True)
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, moved))})(?![\w-]|\.\w)") if moved else None
 
 
@@ -102,8 +125,8 @@ class Substitution:
         self.folders = Folders(folders)
         self.ids = DrawnIds()
 
-    def to_live(self, value: Any) -> Any:
-        """The input of a recorded call, as it must be now."""
+    def to_live(self, value: Any, shell_texts: Collection[InputPlace] = (), place: InputPlace = ()) -> Any:
+        """The input of a recorded call, as it must be now; `shell_texts` are the places that a shell reads."""
         match value:
             case bool() | float() | None:
                 return value
@@ -111,11 +134,14 @@ class Substitution:
                 return self.ids.number_to_live(value)
             case str():
                 whole = self.ids.number_to_live(value)
-                return whole if whole != value else self.ids.to_live(self.folders.to_live(value))
+                moved = self.folders.command_to_live if place in shell_texts else self.folders.to_live
+                return whole if whole != value else self.ids.to_live(moved(value))
             case list():
-                return [self.to_live(each) for each in value]
+                return [self.to_live(each, shell_texts, (*place, number)) for number, each in enumerate(value)]
             case dict():
-                return {self.to_live(name): self.to_live(each) for name, each in value.items()}
+                return {
+                    self.to_live(name): self.to_live(each, shell_texts, (*place, name)) for name, each in value.items()
+                }
         return value
 
     def to_recorded(self, text: str) -> str:

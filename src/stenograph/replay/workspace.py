@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from stenograph.fold.actions import OTHER, SHELL, action_of
+from stenograph.fold.actions import OTHER, SHELL, InputPlace, action_of, shell_texts
 from stenograph.fold.agent_tables import Tool, tables_of
 from stenograph.fold.exchange import Call
+from stenograph.replay.shell_text import bare, with_folders, word_with_folders, words_of
 
 _DEVICES = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|tty|u?random|fd/\d+)\Z")
 _PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/")
@@ -27,6 +28,8 @@ _PATH = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*:/\S*", re.IGNORECASE)
+_RARE = "\ua66e"
+"""A letter of one known word, in which no path is expected."""
 _FIRST_WORD = re.compile(r"(?:^|[;|&(`]|\$\()\s*(?P<path>/\S+)")
 
 
@@ -40,14 +43,29 @@ class Reach(Struct, frozen=True, kw_only=True):
 
 def paths_outside(calls: Iterable[Call], adapter: str, workspace: str, allowed: Iterable[str] = ()) -> list[Reach]:
     """The paths in calls, as they would run now, outside a folder and outside the allowed folders."""
-    inside = tuple(os.path.realpath(each) for each in (workspace, *allowed))
+    given = (workspace, *allowed)
+    inside = tuple(os.path.realpath(each) for each in given)
+    odd = {each.rstrip("/") for each in (*given, *inside) if bare(each) != each}
+    stand_ins = {each: f"/{_RARE}{number}{_RARE}" for number, each in enumerate(sorted(odd))}
     tools = tables_of(adapter).tools
-    return [
-        Reach(call=describe(call, adapter), path=path)
-        for call in calls
-        for path in dict.fromkeys(_named(tools.get(call.name), call.input))
-        if not _is_inside(path, workspace, inside)
-    ]
+    found = []
+    for call in calls:
+        tool = tools.get(call.name)
+        for path in dict.fromkeys(_named(tool, call.input, stand_ins)):
+            if not _is_inside(path, workspace, inside):
+                words = () if tool is None else _odd_words(tool, call.input, path)
+                whole = next((word for word in words if not _is_inside(word, workspace, inside)), path)
+                found.append(Reach(call=describe(call, adapter), path=whole))
+    return found
+
+
+def _odd_words(tool: Tool, tool_input: Any, path: str) -> Iterator[str]:
+    """The words of a shell's call that begin with this path, and go on after a quoted blank or the like."""
+    for place in shell_texts(tool, tool_input):
+        text = tool_input
+        for each in place:
+            text = text[each]
+        yield from (word for word in words_of(text) if word.startswith(path) and bare(word) != word)
 
 
 def describe(call: Call, adapter: str) -> str:
@@ -61,7 +79,7 @@ def describe(call: Call, adapter: str) -> str:
     return f"{call.name}: {_one_line(' '.join(_texts(call.input)))}".rstrip(": ")
 
 
-def _named(tool: Tool | None, tool_input: Any) -> Iterator[str]:
+def _named(tool: Tool | None, tool_input: Any, stand_ins: Mapping[str, str]) -> Iterator[str]:
     """The paths that a call names; for a tool that no table knows, everything that looks like one."""
     if tool is None or tool.kind == OTHER:
         for each in _texts(tool_input):
@@ -72,8 +90,33 @@ def _named(tool: Tool | None, tool_input: Any) -> Iterator[str]:
     if tool.kind == SHELL:
         if action.cwd:
             yield action.cwd
-        yield from command_paths(action.command or "")
+        # A path in a command ends at a blank or a quote, so a folder that has one stands there under another name.
+        read_by_shell = shell_texts(tool, tool_input)
+        action = action_of(tool, _with_stand_ins(tool_input, stand_ins, read_by_shell) if stand_ins else tool_input)
+        for path in command_paths(action.command or ""):
+            folder = next((folder for folder, name in stand_ins.items() if path.startswith(name)), None)
+            yield path if folder is None else folder + path.removeprefix(stand_ins[folder])
     yield from action.paths
+
+
+def _with_stand_ins(
+    value: Any, stand_ins: Mapping[str, str], read_by_shell: Collection[InputPlace], place: InputPlace = ()
+) -> Any:
+    """The input of a shell's call, with other names for folders where they are surely one word of the command."""
+    match value:
+        case str():
+            if place in read_by_shell:
+                return with_folders(value, stand_ins, only_clear=True)
+            return word_with_folders(value, stand_ins)
+        case list():
+            return [
+                _with_stand_ins(each, stand_ins, read_by_shell, (*place, number)) for number, each in enumerate(value)
+            ]
+        case dict():
+            return {
+                name: _with_stand_ins(each, stand_ins, read_by_shell, (*place, name)) for name, each in value.items()
+            }
+    return value
 
 
 def command_paths(command: str) -> Iterator[str]:

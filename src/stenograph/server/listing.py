@@ -44,8 +44,8 @@ _TAKING = (
 _ASKING = '<button type="button" data-do="notify" hidden>Notify me when a run waits or fails</button>'
 _AS_LOADED = "As steno lake load found them last; steno tail -f RUN --store follows a run."
 _FOLDED = (*OWNERS, "agent", "project", "model", "since", "until", "tag", "errors", "sub", "starred")
-_NEWEST = 300
-"""Runs among which those that are open are looked for."""
+OPEN_AMONG = 300
+"""Newest runs among which those that are open are looked for."""
 
 
 def filters_of(query: Mapping[str, str]) -> Filters:
@@ -190,11 +190,16 @@ def title_of(run: RunInfo) -> str:
     return run.title or place or run.run_id
 
 
+def is_open(run: RunInfo) -> bool:
+    """Whether it is running or waits."""
+    return run.status in ("running", "waiting")
+
+
 def live_page(site: Site, request: Request) -> Response:
     """`/live`: runs that are running or waiting."""
     if not site.runs.is_there():
         return html(request, _beginning(site))
-    runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
+    runs = [run for run in runs_of(site, {}, OPEN_AMONG)[0] if is_open(run)]
     items = "".join(_live_item(run) for run in runs)
     none = '<p class="empty">No run is open now.</p>'
     is_live = site.runs.is_live

@@ -77,9 +77,9 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(app: ASGIApp, sockets: list[socket.socket], on_exit: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM, then call `on_exit`."""
-    run(server_of(app, on_exit), sockets)
+def serve(app: ASGIApp, sockets: list[socket.socket], on_exit: Callable[[], None], ready: Callable[[], None]) -> None:
+    """Serve until Ctrl-C or SIGTERM, then call `on_exit`. Calls `ready` first, as `run` does."""
+    run(server_of(app, on_exit), sockets, ready)
 
 
 def server_of(app: ASGIApp, on_exit: Callable[[], None]) -> uvicorn.Server:
@@ -99,7 +99,7 @@ def server_of(app: ASGIApp, on_exit: Callable[[], None]) -> uvicorn.Server:
     return _Server(config, on_exit)
 
 
-def run(server: uvicorn.Server, sockets: list[socket.socket], ready: Callable[[], None] = lambda: None) -> None:
+def run(server: uvicorn.Server, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
     """Answer until Ctrl-C or SIGTERM. `ready` is called as soon as either of them ends it."""
 
     def end(*_: object) -> None:

@@ -34,7 +34,7 @@ from stenograph.runs.info import RunInfo
 from stenograph.server.answers import json
 from stenograph.server.feed import Feed
 from stenograph.server.fragment import frame_of, rendered
-from stenograph.server.listing import rows_of, runs_of, state_of, title_of
+from stenograph.server.listing import OPEN_AMONG, is_open, rows_of, runs_of, state_of, title_of
 from stenograph.server.run_page import masked
 from stenograph.server.site import Site
 
@@ -136,6 +136,8 @@ class Following:
         """By the run, events after which a message ends."""
         self._known: dict[str, str] = {}
         """Of runs on the list and of those that are followed: the state that was sent."""
+        self._open: set[str] = set()
+        """Runs that were open at the last look: one may end without an event that makes it one of the newest."""
         self._grown: set[str] = set()
         """Followed runs whose figures are to be sent."""
         self._looked = -math.inf
@@ -220,15 +222,17 @@ class Following:
         self._grown.add(run_id)
         self.is_behind |= reached < last
 
-    def _infos(self) -> Iterator[RunInfo]:
-        listed = runs_of(self._site, {}, _LISTED)[0] if self._has_list else []
-        yield from listed
-        others = set(self._runs) - {info.run_id for info in listed}
+    def _infos(self) -> Iterator[tuple[RunInfo, bool]]:
+        """The runs to tell about, and whether each is one of the newest on the list."""
+        newest = runs_of(self._site, {}, OPEN_AMONG if self._is_first else _LISTED)[0] if self._has_list else []
+        found = [(info, place < _LISTED) for place, info in enumerate(newest) if place < _LISTED or is_open(info)]
+        yield from found
+        others = {*self._runs, *self._open} - {info.run_id for info, _ in found}
         if others:
             with self._site.archive() as archive, archive.reading() as reader:
                 query = "SELECT id FROM main.runs WHERE run_id IN (SELECT value FROM json_each(?))"
                 for (run,) in reader.index.execute(query, (msgspec.json.encode(sorted(others)).decode(),)).fetchall():
-                    yield self._site.info(reader, run)
+                    yield self._site.info(reader, run), False
 
     def _figures(self) -> Iterator[bytes]:
         """The oldest first, as a page puts what it did not have on top.
@@ -236,12 +240,14 @@ class Following:
         At first that is every row, and then `listed`: between the page and its stream, or while a server was away, any
         run may have changed. The page knows by their states which it has already.
         """
-        changed = [info for info in self._infos() if self._known.get(info.run_id) != state_of(info)][::-1]
-        rows = rows_of(self._site, changed) if changed else []
-        self._known |= {info.run_id: state_of(info) for info in changed}
-        for info, row in zip(changed, rows, strict=True):
+        infos = list(self._infos())
+        self._open = {info.run_id for info, _ in infos if self._has_list and is_open(info)}
+        changed = [(info, newest) for info, newest in infos if self._known.get(info.run_id) != state_of(info)][::-1]
+        rows = rows_of(self._site, [info for info, _ in changed]) if changed else []
+        self._known |= {info.run_id: state_of(info) for info, _ in changed}
+        for (info, newest), row in zip(changed, rows, strict=True):
             data = {"status": info.status, "title": title_of(info), "figures": info.to_dict(), "row": row}
-            yield _encoded("run", {"run": info.run_id, **data})
+            yield _encoded("run", {"run": info.run_id, "newest": newest, **data})
 
     def _message(self, kind: str, run_id: str, data: dict[str, Any]) -> bytes:
         cursor = ",".join(f"{each}:{revision}:{seq}" for each, (revision, seq) in self._cursor.items())

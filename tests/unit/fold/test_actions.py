@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from golden_cases import CASES, name_of
-from stenograph.fold.actions import KINDS, Action, Change, action, patch_changes
+from stenograph.fold.actions import KINDS, Action, Change, InputPlace, action, patch_changes, shell_texts
 from stenograph.fold.agent_tables import tables_of
 from stenograph.fold.calls import pair_calls
 from stenograph.formats.registry import formats
@@ -117,6 +117,25 @@ def test_commands(adapter: str, name: str, given: Any, command: str) -> None:
 def test_exit_codes(adapter: str, name: str, output: Any, error: str | None, code: int | None) -> None:
     """As the result tells them; never guessed."""
     assert done(name, {"command": "x"}, output, error=error, adapter=adapter).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "given", "places"),
+    [
+        ("claude_code", "Bash", {"command": "ls", "description": "list"}, {("command",)}),
+        ("claude_code", "Read", {"command": "ls"}, set()),
+        ("codex_rollout", "shell", {"command": ["bash", "-lc", "ls"]}, {("command", 2)}),
+        ("codex_rollout", "shell", {"command": ["/bin/sh", "-c", "ls"]}, {("command", 2)}),
+        ("codex_rollout", "shell", {"command": ["python3", "-c", "1"]}, set()),
+        ("codex_rollout", "shell", {"command": ["ls", "-l"]}, set()),
+        ("codex_rollout", "shell", "ls", {()}),
+        ("cline", "run_commands", {"commands": ["ls", {"command": "ls", "args": []}]}, {("commands", 0)}),
+        ("cline", "run_commands", {"commands": 1}, set()),
+    ],
+)
+def test_what_a_shell_reads(adapter: str, name: str, given: Any, places: set[InputPlace]) -> None:
+    """A command line, and the script of a shell that is called with words; other words it does not read."""
+    assert shell_texts(tables_of(adapter).tools[name], given) == places
 
 
 def test_changes_of_one_file() -> None:

@@ -66,6 +66,23 @@ def test_a_continuation_is_part_of_the_run(tmp_path: Path) -> None:
     assert len(set(ids)) == 2
 
 
+def test_subagents_that_no_result_names_are_part_of_the_run(tmp_path: Path) -> None:
+    """After the steps, each as a source of its own, also if they have no name or the same one."""
+    named = [{"trajectory_id": "a"}, {"trajectory_id": "a"}, {}, {}]
+    head = {"schema_version": "ATIF-v1.7", "agent": {"name": "a", "version": "1"}}
+    inside = [{**head, **each, "steps": steps(f"task {place}")} for place, each in enumerate(named)]
+    events = [
+        event
+        for event in convert(trajectory(tmp_path / "t.json", "one", subagent_trajectories=inside))
+        if event.type == "message.user"
+    ]
+    assert [event.payload.blocks[0].text for event in events] == ["one", *(f"task {place}" for place in range(4))]  # type: ignore[union-attr]
+    sources = [event.source for event in events]
+    assert sources[:2] == ["main", "subagent:a"]
+    assert len(set(sources)) == 5
+    assert [event.origin.parent_source for event in events if event.origin is not None] == [None, *["main"] * 4]
+
+
 @pytest.mark.parametrize("name", ["gone.json", "../t.json", "/etc/passwd", ""])
 def test_no_other_file_is_read(name: str, tmp_path: Path) -> None:
     """A trajectory may name only files in its own folder; what is not there is named in the report."""

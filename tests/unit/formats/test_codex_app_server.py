@@ -10,6 +10,7 @@ import pytest
 from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.codex_app_server import SPEC
+from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.model import Event, TextBlock
 from stenograph.transcript import entries
 
@@ -695,3 +696,12 @@ def test_the_first_thread_is_the_run() -> None:
     assert (identity.native_id, identity.session_id, identity.parent_native_id) == (CHILD, CHILD, MAIN)
     assert identity.run_id("codex_app_server", "f") == CHILD
     assert SPEC.identify([], "").native_id == ""
+
+
+@pytest.mark.parametrize("keep_raw", [True, False])
+def test_a_message_is_kept_as_it_was_where_that_is_wanted(keep_raw: bool) -> None:
+    """Of a live connection, too, whose messages come decoded."""
+    line = json.dumps(START).encode()
+    parser = CodexAppServerFormat(Context(run_id=MAIN, keep_raw=keep_raw))
+    events = parser.feed_message(START, line=line, direction="out", seconds=AT / 1000, process=1)
+    assert [event.raw for event in events] == [line.decode() if keep_raw else None]

@@ -26,6 +26,34 @@ def test_folders_come_back(text: str) -> None:
     assert folders.to_recorded(folders.to_live(text)) == text
 
 
+def test_a_folder_is_quoted_where_a_shell_reads_it() -> None:
+    """Not elsewhere; the quoted spellings are recognized in what the live agent says."""
+    found = Substitution({"/old/work": "/tmp/it's $here"})
+    given = {"command": ["bash", "-lc", "cat /old/work/x"], "workdir": "/old/work"}
+    assert found.to_live(given, {("command", 2)}) == {
+        "command": ["bash", "-lc", "cat /tmp/it\\'s\\ \\$here/x"],
+        "workdir": "/tmp/it's $here",
+    }
+    for command in (
+        "ls /old/work/x",
+        "ls '/old/work/x'",
+        'ls "/old/work/x"',
+        "sh -c 'ls /old/work/x'",
+        'sh -c "ls /old/work"',
+    ):
+        live = found.to_live(command, {()})
+        assert live != command
+        assert found.to_recorded(f"ran {live} in /tmp/it's $here") == f"ran {command} in /old/work"
+
+
+@given(st.text(alphabet="/ab. -", max_size=30))
+def test_plain_folders_are_replaced_alike_in_commands(text: str) -> None:
+    """Whether the command is read as a shell reads it, because another folder needs quotes, or not."""
+    plain = Folders({"/a/b": "/live"})
+    quoted = Folders({"/a/b": "/live", "/other": "/an other"})
+    assert quoted.command_to_live(text) == plain.command_to_live(text)
+
+
 def test_ids_that_were_drawn_anew_are_learnt_from_results() -> None:
     """They are replaced in later inputs, in texts and as whole values; other words that differ are not."""
     found = Substitution({})

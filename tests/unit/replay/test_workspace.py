@@ -85,6 +85,32 @@ def test_folders_that_are_allowed(tmp_path: Path) -> None:
     assert _outside(inside, "Bash", given, allowed=[str(other)]) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "outside"),
+    [
+        ("cat W\\ X/a.txt; cat 'W X/b c.txt' \"W X\"", []),
+        (r"bash -c 'cat W\ X/a.txt'", []),
+        (r"cat W\ X/../a.txt", ["W X/../a.txt"]),
+        (r"cat W\ X/a.txt W\ Xs/b.txt", ["W Xs/b.txt"]),
+        ("cat W X/a.txt", ["W"]),
+        ("ssh host 'rm -r W X/a.txt'", ["W"]),
+        (["cat", "W X/a.txt"], []),
+        (["bash", "-lc", r"cat W\ X/a.txt /etc/x"], ["/etc/x"]),
+        (["ssh", "host", "rm -r W X/a.txt"], ["W"]),
+    ],
+)
+def test_a_workspace_whose_name_has_blanks(tmp_path: Path, command: str | list[str], outside: list[str]) -> None:
+    """Its paths are recognized as a shell reads them, and others are not taken for them."""
+    begin = str(tmp_path / "my")
+
+    def here(text: str) -> str:
+        return text.replace("W", begin).replace("X", "work")
+
+    given = here(command) if isinstance(command, str) else [here(word) for word in command]
+    found = _outside(tmp_path / "my work", "shell", {"command": given}, adapter="codex_rollout")
+    assert found == [here(path) for path in outside]
+
+
 def test_a_call_on_one_line() -> None:
     """For a person who decides."""
     bash = Call(seq=1, call_id="c", name="Bash", input={"command": "ls\nrm -rf x"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,24 @@ def test_a_list_hears_of_every_run_at_first(tmp_path: Path) -> None:
     written(session_path(tmp_path / "home"), claude_line(100, "call", "one more"))
     synced(tmp_path / "home", site.home.path)
     assert [kind for kind, _ in sent(following)] == ["run"]
+
+
+def test_a_run_that_is_not_one_of_the_newest_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an event, as when its process dies: the page of open runs hears of it, and no list puts it on top."""
+    monkeypatch.setattr(stream, "_LISTED", 1)
+    home = tmp_path / "home"
+    old, newer = (f"0f1e2d3c-4b5a-4978-8695-00000000000{number}" for number in (1, 2))
+    waits = written(session_path(home, old), claude_line(1, "user", session=old))
+    written(
+        session_path(home, newer), claude_line(2, "user", session=newer), claude_line(3, "assistant", session=newer)
+    )
+    site = archive(tmp_path, 4)
+    following = Following(site, ["list", newer], {})
+    first = {data["run"]: (data["status"], data["newest"]) for kind, data in sent(following) if kind == "run"}
+    assert first == {SESSION: ("running", True), newer: ("finished", False), old: ("running", False)}
+    os.utime(waits, (0, 0))
+    assert [(data["run"], data["status"], data["newest"]) for _, data in sent(following)] == [(old, "unknown", False)]
+    assert sent(following) == []
 
 
 def test_a_list_of_nothing_is_told_once(tmp_path: Path) -> None:

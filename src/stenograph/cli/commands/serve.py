@@ -166,27 +166,30 @@ def _listen(
     if listening["verbose"]:
         _log_to_stderr()
     place = f"http://{named or 'localhost'}:{number}/{page}?token="
-    click.echo(f"{place}{access.token}")
-    if host and host not in LOCAL:
-        say(
-            f"other machines can reach {host}: with the token they can read every transcript, and it travels "
-            "unencrypted"
-        )
-    sys.stdout.flush()
-    if sys.stdout.isatty() if opens is None else opens:
-        import webbrowser
 
-        webbrowser.open(f"{place}{access.token_for_one_use()}")
-    if site.keeper is not None:
-        site.keeper.start()
-        until_end.callback(site.keeper.close)
-    feed.start()
-    until_end.callback(feed.close)
-    if otlp is not None:
-        listener = until_end.enter_context(otlp())
-        listener.start()
-        say(f"receiving OpenTelemetry on {listener.address}")
-    serve(application(site, access, number, names, feed), sockets, feed.close)
+    def begin() -> None:
+        click.echo(f"{place}{access.token}")
+        if host and host not in LOCAL:
+            say(
+                f"other machines can reach {host}: with the token they can read every transcript, and it travels "
+                "unencrypted"
+            )
+        sys.stdout.flush()
+        if sys.stdout.isatty() if opens is None else opens:
+            import webbrowser
+
+            webbrowser.open(f"{place}{access.token_for_one_use()}")
+        if site.keeper is not None:
+            site.keeper.start()
+            until_end.callback(site.keeper.close)
+        feed.start()
+        until_end.callback(feed.close)
+        if otlp is not None:
+            listener = until_end.enter_context(otlp())
+            listener.start()
+            say(f"receiving OpenTelemetry on {listener.address}")
+
+    serve(application(site, access, number, names, feed), sockets, feed.close, begin)
 
 
 def _log_to_stderr() -> None:

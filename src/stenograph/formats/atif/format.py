@@ -89,7 +89,10 @@ class AtifFormat(ImportFormat):
             about["agent"] = {name: value for name, value in agent.items() if name != "tool_definitions"}
         self._note("trajectory", first_str(trajectory, "notes"), about)
         self._define(agent.get("tool_definitions"))
-        inside = {a_str(each.get("trajectory_id")): each for each in dicts(trajectory.get("subagent_trajectories"))}
+        inside: dict[str, Any] = {}
+        for number, each in enumerate(dicts(trajectory.get("subagent_trajectories")), 1):
+            name = a_str(each.get("trajectory_id"))
+            inside[f"{name}#{number}" if name in inside else name] = each
         for place, step in enumerate(steps):
             follower = steps[place + 1] if place + 1 < len(steps) else {}
             self._step(step, inside, is_prompt=follower.get("source") == "user")

@@ -105,7 +105,7 @@ def _model_call(facts: dict[str, Any], inputs: dict[str, Any], outputs: Any) -> 
     asked = _messages(inputs.get("messages") if "messages" in inputs else inputs.get("input"))
     if system := plain_text(inputs.get("system")):
         asked = [{"role": "system", "content": system}, *asked]
-    for place, message in enumerate(asked):
+    for place, message in enumerate(part for each in asked for part in _results_apart(each)):
         found |= _message(f"llm.input_messages.{place}.message", message)
     for place, message in enumerate(_answers(answer, outputs)):
         found |= _message(f"llm.output_messages.{place}.message", message)
@@ -130,18 +130,24 @@ def _answers(answer: dict[str, Any], outputs: Any) -> list[dict[str, Any]]:
     return [{"role": "assistant", "content": outputs}] if isinstance(outputs, str) else []
 
 
+def _results_apart(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Anthropic's results are parts of a user's message: each as a message by itself, then what else it says."""
+    parts = dicts(message.get("content"))
+    results = [part for part in parts if part.get("type") == "tool_result"]
+    rest = [part for part in parts if part.get("type") != "tool_result"]
+    found = [
+        {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": part.get("content")} for part in results
+    ]
+    return [*found, *([{**message, "content": rest}] if rest else [])] if results else [message]
+
+
 def _message(prefix: str, message: dict[str, Any]) -> dict[str, Any]:
     """A message of Chat Completions or of Anthropic's as flat attributes of OpenInference."""
     found: dict[str, Any] = {f"{prefix}.role": a_str(message.get("role")) or "assistant"}
     content = message.get("content")
     parts = dicts(content)
     calls = [*dicts(message.get("tool_calls")), *(part for part in parts if part.get("type") == "tool_use")]
-    results = [part for part in parts if part.get("type") == "tool_result"]
     text = content if isinstance(content, str) else plain_text(content)
-    if results and not text:  # Anthropic's results are a user's message
-        found[f"{prefix}.role"] = "tool"
-        found[f"{prefix}.tool_call_id"] = a_str(results[0].get("tool_use_id"))
-        text = plain_text(results[0].get("content"))
     if text or not calls:
         found[f"{prefix}.content"] = text
     if message.get("tool_call_id"):

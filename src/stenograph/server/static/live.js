@@ -150,7 +150,7 @@ const changeRow = (message) => {
     old.replaceWith(fresh);
     return;
   }
-  if (!location.search) table.prepend(fresh);
+  if (!location.search && message.newest) table.prepend(fresh);
 };
 // A notification, where the reader allowed it: once whenever a run begins to wait or fails, not for one that did so
 // before the stream first named it.
