@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from stenograph.errors import AmbiguousFormat, SourceError
+from stenograph.errors import AmbiguousFormat, FormatFailed
 from stenograph.fold.agent_tables import format_points
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, Identity
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
@@ -54,7 +54,7 @@ class _Formats(Mapping[str, FormatSpec]):
         for point in self._points[name]:
             try:
                 spec = point.load()
-            except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever another package does when it is imported
                 self.broken[name] = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
                 continue
             if not isinstance(spec, FormatSpec) or spec.name != name:
@@ -64,7 +64,7 @@ class _Formats(Mapping[str, FormatSpec]):
                 if point.dist is not None:
                     self.packages[name] = point.dist
             elif found is not spec:
-                self.broken[name] = f"{point.value} has the name of another format"
+                self.broken[name] = f"{point.value} has the name of another format, which is used instead"
         return found
 
 
@@ -144,11 +144,13 @@ def detect(head: bytes, path: str = "") -> FormatSpec | None:
 def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
     """The format of these first records: the one that is surest, then the one with the higher priority.
 
-    Raises `AmbiguousFormat` where that leaves two.
+    Raises `AmbiguousFormat` where that leaves two, and `FormatFailed` where none claims it and one failed.
     """
-    scores = {spec.name: (_score(spec, records, path), spec.priority) for spec in formats().values()} if records else {}
+    scores, failed = _scores(records, path)
     best = max(scores.values(), default=(0, 0))
     if best[0] <= 0:
+        if failed:
+            raise failed[0]
         return None
     names = tuple(name for name, score in scores.items() if score == best)
     if len(names) > 1:
@@ -156,9 +158,29 @@ def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
     return formats()[names[0]]
 
 
-def _score(spec: FormatSpec, records: Sequence[Any], path: str) -> int:
+def _scores(records: Sequence[Any], path: str) -> tuple[dict[str, tuple[int, int]], list[FormatFailed]]:
+    """The score and priority of each format, and what formats raised: those claim nothing."""
+    scores: dict[str, tuple[int, int]] = {}
+    failed: list[FormatFailed] = []
+    for spec in formats().values() if records else ():
+        try:
+            scores[spec.name] = score_of(spec, records, path), spec.priority
+        except FormatFailed as error:
+            failed.append(error)
+    return scores, failed
+
+
+def score_of(spec: FormatSpec, records: Sequence[Any], path: str) -> int:
+    """How sure a format is of a file. Raises `FormatFailed`."""
     try:
-        return spec.detect(records, path)
+        return int(spec.detect(records, path))
     except Exception as error:
-        what = f"the format {spec.name} failed to examine {path or 'the file'} ({type(error).__name__}: {error})"
-        raise SourceError(f"{what}; report this to its author, or uninstall its package", path) from error
+        raise FormatFailed(spec.name, error, path) from error
+
+
+def identity_of(spec: FormatSpec, records: Sequence[Any], path: str) -> Identity:
+    """What a format says about a file's run. Raises `FormatFailed`."""
+    try:
+        return spec.identify(records, path)
+    except Exception as error:
+        raise FormatFailed(spec.name, error, path) from error
