@@ -262,3 +262,16 @@ def test_an_archive_is_rebuilt_without_the_package_and_read_again_with_it(machin
     (run,) = json.loads(machine.steno("ls", "--json"))
     assert (run["agent"], run["messages"]) == ("tiny", 2)
     assert not json.loads(machine.steno("sync", "--json"))["rebuilt"]
+
+
+def test_files_that_no_format_knew_are_looked_at_again_when_one_is_installed(machine: Machine) -> None:
+    """They need not change first: who writes a format for sessions that were left out finds them in the next sync."""
+    sessions = machine.folder / "home" / ".huge" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "h.jsonl").write_text('{"who": "user", "content": "Count.", "ts": "2026-11-17T08:00:00Z"}\n')
+    everywhere = ("--path", str(machine.folder / "home"), "--json")
+    assert json.loads(machine.steno("sync", *everywhere))["left_out"] == {"no format knows it": 1}
+    folder = _package(machine.folder / "huge", "aa_huge", "huge", _huge("", ""))
+    machine.environment["PYTHONPATH"] += f":{folder}"
+    summary = json.loads(machine.steno("sync", "--agent", "huge", "--json"))
+    assert (summary["new"], summary["left_out"]) == (1, {})

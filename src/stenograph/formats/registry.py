@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from stenograph.errors import AmbiguousFormat, FormatFailed
-from stenograph.fold.agent_tables import format_points
+from stenograph.fold.agent_tables import format_points, is_ours
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
+from stenograph.version import __version__
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -85,6 +87,16 @@ def package_of(name: str) -> str:
     """The name and version of the package that a format comes from; empty where that is not known."""
     package = _installed().packages.get(name) if name in _installed() else None
     return "" if package is None else f"{package.name} {package.version}"
+
+
+@cache
+def digest_of_formats() -> int:
+    """A number that changes when another format is installed, or another version of a package; none is loaded."""
+    points = [point for points in format_points().values() for point in points]
+    packages = {id(point.dist): point.dist for point in points if point.dist is not None and not is_ours(point)}
+    versions = sorted(f"{package.name} {package.version}" for package in packages.values())
+    text = repr((__version__, [(point.name, point.value) for point in points], versions))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) >> 1  # it fits into a database column
 
 
 @cache

@@ -23,7 +23,7 @@ from stenograph.archive.store.pack import About
 from stenograph.archive.writer import Store
 from stenograph.errors import FormatFailed, SourceError, unreadable
 from stenograph.formats.base import Identity
-from stenograph.formats.registry import HEAD_BYTES, formats
+from stenograph.formats.registry import HEAD_BYTES, digest_of_formats, formats
 from stenograph.formats.source_file import SourceFile
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
@@ -33,6 +33,8 @@ from stenograph.sources.session import source_file
 DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
+_FORMATS = "formats"
+"""The fact that says with which formats files were looked at."""
 
 
 class NewFile:
@@ -95,6 +97,7 @@ class Discovery:
         self.gone: list[KeptFile] = []
         self.left_out: Counter[str] = Counter()
         """The number of files that are not kept, by reason."""
+        _look_again_with_other_formats(store)
         query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
         self._skipped = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
         self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
@@ -327,6 +330,14 @@ class Discovery:
 def _is_below(path: str, folders: Iterable[str]) -> bool:
     """Whether a path is one of these folders, or below one."""
     return any(path == path_text(folder) or path.startswith(f"{path_text(folder)}/") for folder in folders)
+
+
+def _look_again_with_other_formats(store: Store) -> None:
+    """Forget which files no format knew, if other formats are installed now than when they were looked at."""
+    known = digest_of_formats()
+    if store.connection.execute("SELECT value FROM facts WHERE name = ?", (_FORMATS,)).fetchone() != (known,):
+        store.connection.execute("DELETE FROM skipped WHERE reason = ?", (UNKNOWN,))
+        store.connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (_FORMATS, known))
 
 
 def note_skipped(store: Store, seen: Seen, reason: str) -> None:
