@@ -18,6 +18,7 @@
     │   ├── RunNotFound (LookupError)      no run with that id, or no file at that path
     │   ├── AmbiguousRun (LookupError)     a prefix that matches more than one run
     │   ├── AmbiguousFormat                a file that two formats claim
+    │   ├── FormatFailed                   a format that raised something on a file
     │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
     │       ├── BadSignature               a signature that does not fit what it signs
     │       └── HistoryChanged             an archive differs from what a checkpoint says
@@ -40,6 +41,7 @@ __all__ = [
     "AmbiguousRun",
     "ArchiveLocked",
     "BadSignature",
+    "FormatFailed",
     "HistoryChanged",
     "InvalidAgent",
     "InvalidConfig",
@@ -217,6 +219,16 @@ class AmbiguousFormat(SourceError):
     def __init__(self, path: str, names: tuple[str, ...]) -> None:
         self.names = names
         super().__init__(f"{path or 'it'} may be in {' or '.join(names)}; say which with --from {names[0]}", path)
+
+
+class FormatFailed(SourceError):
+    """A format raised an exception, which none should."""
+
+    def __init__(self, name: str, error: Exception, path: str = "") -> None:
+        self.name = name
+        self.reason = f"{type(error).__name__}: {error}"
+        what = f"the format {name} failed to read {path or 'its input'} ({self.reason})"
+        super().__init__(f"{what}; report this to its author, or uninstall its package", path)
 
 
 class AmbiguousRun(SourceError, LookupError):

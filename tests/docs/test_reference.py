@@ -22,24 +22,13 @@ import pytest
 import stenograph
 import stenograph.bundle
 import stenograph.errors
+import stenograph.formats
 import stenograph.model
 import stenograph.session
 import stenograph.transcript
 from stenograph.cli import COMMANDS
 from stenograph.cli.program import cli
 from stenograph.fold.tree import RunNode, StepNode
-from stenograph.formats import (
-    Database,
-    FormatSpec,
-    Home,
-    Hooks,
-    Identity,
-    Layout,
-    Links,
-    McpSettings,
-    Sidecar,
-    StoredSession,
-)
 from stenograph.formats.registry import formats
 from stenograph.journal import fanout, follow, reader, recorder, repair, tool_call, verify
 from stenograph.logs import JsonFormatter, TranscriptEmitter
@@ -450,13 +439,25 @@ def test_every_field_of_a_result_is_documented(kind: type) -> None:
     assert _first_cells(_section(_page("api.md"), kind.__name__)) == _fields(kind)
 
 
-FORMAT_VALUES = (FormatSpec, Identity, Layout, Home, Sidecar, Links, Database, StoredSession, Hooks, McpSettings)
+_GIVEN = ("Context", "Report")
+"""What a parser is given, and what it counts: not part of a description."""
+FORMAT_VALUES = [
+    kind
+    for name, kind in inspect.getmembers(stenograph.formats, inspect.isclass)
+    if issubclass(kind, msgspec.Struct) and name not in _GIVEN
+]
 
 
 @pytest.mark.parametrize("kind", FORMAT_VALUES, ids=lambda kind: kind.__name__)
 def test_every_field_of_a_format_is_documented(kind: type[msgspec.Struct]) -> None:
     """The table of each value that a format is made of is its fields."""
     assert _first_cells(_section(_page("format-spec.md"), kind.__name__)) == set(kind.__struct_fields__)
+
+
+def test_every_value_of_a_format_can_be_imported() -> None:
+    """The page says where its names are; the exports of that package are its sections."""
+    page = _page("format-spec.md").partition("## stenograph.testing")[0]
+    assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) <= set(stenograph.formats.__all__)
 
 
 # Logs

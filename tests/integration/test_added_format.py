@@ -182,3 +182,96 @@ def test_it_is_run(machine: Machine) -> None:
     journals = list((machine.folder / "archive" / "transcripts").glob("*.jsonl"))
     events = [json.loads(line) for journal in journals for line in journal.read_text().splitlines()]
     assert [(event["type"], event["origin"]["adapter"]) for event in events] == [("message.user", "tiny")]
+
+
+# Packages that are broken, or gone.
+
+
+def _package(folder: Path, module: str, name: str, code: str) -> Path:
+    """A folder with an installed package whose entry point has this name."""
+    information = folder / f"{module}-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(f"[stenograph.formats]\n{name} = {module}:SPEC\n")
+    (folder / f"{module}.py").write_text(code)
+    return folder
+
+
+def _huge(old: str, new: str) -> str:
+    """The example as the format of another agent, Huge, changed in one place."""
+    code = MODULE.replace("TINY", "HUGE").replace("Tiny", "Huge").replace("tiny", "huge").replace('"role"', '"who"')
+    assert old in code
+    return code.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    cwd = next(", "    cwd = head[0]['nothing'] or next("),
+        ('    name = "huge"\n', '    name = "huge"\n\n    def feed(self, data):\n        raise KeyError("nothing")\n'),
+        ("open=HugeFormat", "open=lambda context: {}['nothing']"),
+    ],
+    ids=["identify", "feed", "open"],
+)
+def test_a_format_that_raises_is_named_and_leaves_the_others(machine: Machine, old: str, new: str) -> None:
+    """One line names it, its file and what it raised; what the other agents wrote is kept all the same."""
+    folder = _package(machine.folder / "huge", "aa_huge", "huge", _huge(old, new))
+    machine.environment["PYTHONPATH"] += f":{folder}"
+    session = machine.folder / "home" / ".huge" / "sessions" / "h.jsonl"
+    session.parent.mkdir(parents=True)
+    session.write_text('{"who": "user", "content": "Count.", "ts": "2026-11-17T08:00:00Z"}\n')
+    reason = f"the format huge failed to read {session} (KeyError: 'nothing'); report this to its author"
+    assert machine.steno("sync", code=1).count(reason) == 1
+    assert "4711" in machine.steno("search", "zebras")
+    assert reason in machine.steno("convert", str(session), code=3)
+
+
+LOADS = {
+    "a module that is not there": ("huge", "import no_such_module"),
+    "a module that exits": ("huge", "raise SystemExit(7)"),
+    "something else": ("huge", "SPEC = 'huge'"),
+    "the name of a format of ours": ("claude_code", _huge('name="huge"', 'name="claude_code"')),
+}
+NAMES = """
+from stenograph.fold.agent_tables import name_of_agent
+from stenograph.formats.registry import formats
+print(name_of_agent("claude"), name_of_agent("tiny"), formats()["claude_code"].agent.name)
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), LOADS.values(), ids=list(LOADS))
+def test_a_package_that_cannot_be_used_leaves_the_others(machine: Machine, name: str, code: str) -> None:
+    """Whatever its module's name, no other format and no agent's name is lost; `steno doctor` names it."""
+    folder = _package(machine.folder / "huge", "aa_huge", name, code)
+    machine.environment["PYTHONPATH"] += f":{folder}"
+    assert machine.run(sys.executable, "-c", NAMES) == "Claude Code Tiny Claude Code\n"
+    assert f"the format {name} cannot be used: aa_huge:SPEC " in machine.steno("doctor", code=1)
+
+
+def test_an_archive_is_rebuilt_without_the_package_and_read_again_with_it(machine: Machine) -> None:
+    """Sessions of a format that is not installed any more stay, as they were written, until it is there again."""
+    machine.steno("sync")
+    with_package = machine.environment["PYTHONPATH"]
+    machine.environment["PYTHONPATH"] = ""
+    machine.steno("sync", "--rebuild")
+    assert "4711" in machine.steno("search", "zebras")
+    (run,) = json.loads(machine.steno("ls", "--json"))
+    assert (run["agent"], run["messages"]) == ("tiny", 0)
+    machine.environment["PYTHONPATH"] = with_package
+    assert json.loads(machine.steno("sync", "--json"))["rebuilt"]
+    (run,) = json.loads(machine.steno("ls", "--json"))
+    assert (run["agent"], run["messages"]) == ("tiny", 2)
+    assert not json.loads(machine.steno("sync", "--json"))["rebuilt"]
+
+
+def test_files_that_no_format_knew_are_looked_at_again_when_one_is_installed(machine: Machine) -> None:
+    """They need not change first: who writes a format for sessions that were left out finds them in the next sync."""
+    sessions = machine.folder / "home" / ".huge" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "h.jsonl").write_text('{"who": "user", "content": "Count.", "ts": "2026-11-17T08:00:00Z"}\n')
+    everywhere = ("--path", str(machine.folder / "home"), "--json")
+    assert json.loads(machine.steno("sync", *everywhere))["left_out"] == {"no format knows it": 1}
+    folder = _package(machine.folder / "huge", "aa_huge", "huge", _huge("", ""))
+    machine.environment["PYTHONPATH"] += f":{folder}"
+    summary = json.loads(machine.steno("sync", "--agent", "huge", "--json"))
+    assert (summary["new"], summary["left_out"]) == (1, {})

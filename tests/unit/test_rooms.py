@@ -23,7 +23,8 @@ FIELDS = (
     *("task_started", "turn_aborted", r"\.meta\.json", "disableAllHooks"),
 )
 """Words that only one agent writes into its files."""
-_NAMED = re.compile("|".join([*AGENTS, *FIELDS]), re.IGNORECASE)
+_NAMED = re.compile("|".join([*(each.replace("-", "[-_]") for each in AGENTS), *FIELDS]), re.IGNORECASE)
+"""Ids of agents, also as modules and formats are named after them, and their fields."""
 _FOR_PEOPLE = ("help", "epilog", "short_help", "metavar")
 PROMISED = {
     "adapters/claude_agent_sdk": "an SDK's own adapter",
@@ -58,12 +59,15 @@ def _said(path: Path) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and id(node) not in for_people:
             words.add(node.value if isinstance(node.value, str) else node.value.decode("utf-8", "replace"))
-        elif isinstance(node, ast.Name | ast.Attribute | ast.arg | ast.FunctionDef | ast.ClassDef | ast.alias):
-            words.add(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", "") or "")
-            words.add(getattr(node, "name", "") or "")
-        elif isinstance(node, ast.ImportFrom):
-            words.add(node.module or "")
+        elif not isinstance(node, ast.Constant):
+            words |= _identifiers(node)
     return {word for word in words if _NAMED.search(word)}
+
+
+def _identifiers(node: ast.AST) -> set[str]:
+    """The names that a node gives or uses: of functions of any kind, arguments, modules, patterns, …"""
+    values = (value for _, field in ast.iter_fields(node) for value in (field if isinstance(field, list) else [field]))
+    return {value for value in values if isinstance(value, str)}
 
 
 def _for_people(tree: ast.Module) -> Iterator[ast.AST]:
@@ -80,6 +84,27 @@ def test_no_room_names_an_agent() -> None:
     named = {path.relative_to(SOURCE).as_posix(): _said(path) for path in _files() if not _is_promised(path)}
     assert len(named) > 150
     assert {place: words for place, words in named.items() if words} == {}
+
+
+NAMING = {
+    "a text": 'x = "claude"',
+    "bytes": 'x = b"sessionId"',
+    "a format": 'x = "kimi_cli"',
+    "a module": "import stenograph.formats.qwen_code",
+    "a part of a module": "from stenograph.formats import codex_rollout",
+    "a name of our own": "import x as codex",
+    "a function": "async def gemini(): ...",
+    "an argument": "call(opencode=1)",
+    "a pattern": "match x:\n    case {'isSidechain': copilot}: ...",
+}
+
+
+@pytest.mark.parametrize("source", NAMING.values(), ids=list(NAMING))
+def test_whatever_names_an_agent_is_found(source: str, tmp_path: Path) -> None:
+    """The search can fail: it finds names in every kind of word that a module has."""
+    module = tmp_path / "module.py"
+    module.write_text(source)
+    assert _said(module)
 
 
 @pytest.mark.parametrize("place", PROMISED)

@@ -64,7 +64,8 @@ class Store:
         check_schema(self.home.path, number or 0, readonly=False)
         has_packs = bool(packs_in(self.home.kept))
         _remove(self._unfinished_index)
-        if rebuild or number != SCHEMA or not self._is_connected() or self._is_ahead():
+        is_usable = not rebuild and number == SCHEMA and self._is_connected() and not self._is_ahead()
+        if not is_usable or self.batches.can_read_more:
             self._let_go_of_index()
             self._make_anew(progress)
             self.is_rebuilt = has_packs

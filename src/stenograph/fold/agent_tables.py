@@ -7,6 +7,7 @@ below formats, so they look the tables up by the adapter's name, and load only t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 GROUP = "stenograph.formats"
 _OURS = "exchange"
+_OUR_MODULES = "stenograph."
 
 Mark = str
 """What a system event says about a turn: one of the constants below."""
@@ -131,18 +133,38 @@ def format_points() -> Mapping[str, tuple[EntryPoint, ...]]:
     from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
 
     found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in sorted(entry_points(group=GROUP), key=_order):
         found[point.name] = (*found.get(point.name, ()), point)
     return found
 
 
+def _order(point: EntryPoint) -> tuple[str, bool, str]:
+    """By name; of several with one name ours is first, so that no package can replace a format of ours."""
+    return point.name, not is_ours(point), point.value
+
+
+def is_ours(point: EntryPoint) -> bool:
+    """Whether a format is part of Stenograph."""
+    return point.value.startswith(_OUR_MODULES)
+
+
 def _spec_of(name: str) -> Any:
     """The format of that name, else the one that an adapter of that name records."""
-    points = format_points().get(name)
-    return points[0].load() if points else next((spec for spec in _specs() if name in spec.adapters), None)
+    spec = _loaded(name)
+    return spec if spec is not None else next((each for each in _specs() if name in each.adapters), None)
 
 
 @cache
 def _specs() -> tuple[Any, ...]:
     """Every format: needed only for a name that is not a format's."""
-    return tuple(points[0].load() for points in format_points().values())
+    return tuple(spec for name in format_points() if (spec := _loaded(name)) is not None)
+
+
+def _loaded(name: str) -> Any:
+    """The first entry point of that name that provides a format; None where none does."""
+    for point in format_points().get(name, ()):
+        with suppress(Exception, SystemExit):  # whatever another package does when it is imported
+            spec = point.load()
+            if getattr(spec, "name", None) == name and isinstance(spec.agent, Agent):
+                return spec
+    return None

@@ -8,6 +8,7 @@ from stenograph.formats.base import (
     LIKELY,
     POSSIBLE,
     SURE,
+    Binary,
     Context,
     Format,
     FormatSpec,
@@ -15,14 +16,16 @@ from stenograph.formats.base import (
     LineFormat,
     Report,
 )
-from stenograph.formats.layout import Database, Home, Layout, Links, Sidecar, StoredSession
-from stenograph.formats.settings import Hooks, McpSettings
+from stenograph.formats.layout import Contents, Database, Home, Layout, Links, ManySessions, Sidecar, StoredSession
+from stenograph.formats.settings import Hooks, McpSettings, Notify, Plugin
 
 __all__ = [
     "LIKELY",
     "POSSIBLE",
     "SURE",
     "Agent",
+    "Binary",
+    "Contents",
     "Context",
     "Database",
     "Format",
@@ -33,7 +36,10 @@ __all__ = [
     "Layout",
     "LineFormat",
     "Links",
+    "ManySessions",
     "McpSettings",
+    "Notify",
+    "Plugin",
     "Report",
     "Sidecar",
     "StoredSession",

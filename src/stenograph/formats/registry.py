@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from stenograph.errors import AmbiguousFormat, SourceError
-from stenograph.fold.agent_tables import format_points
-from stenograph.formats.base import FormatSpec
+from stenograph.errors import AmbiguousFormat, FormatFailed
+from stenograph.fold.agent_tables import format_points, is_ours
+from stenograph.formats.base import FormatSpec, Identity
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
+from stenograph.version import __version__
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -54,7 +56,7 @@ class _Formats(Mapping[str, FormatSpec]):
         for point in self._points[name]:
             try:
                 spec = point.load()
-            except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever another package does when it is imported
                 self.broken[name] = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
                 continue
             if not isinstance(spec, FormatSpec) or spec.name != name:
@@ -64,7 +66,7 @@ class _Formats(Mapping[str, FormatSpec]):
                 if point.dist is not None:
                     self.packages[name] = point.dist
             elif found is not spec:
-                self.broken[name] = f"{point.value} has the name of another format"
+                self.broken[name] = f"{point.value} has the name of another format, which is used instead"
         return found
 
 
@@ -85,6 +87,16 @@ def package_of(name: str) -> str:
     """The name and version of the package that a format comes from; empty where that is not known."""
     package = _installed().packages.get(name) if name in _installed() else None
     return "" if package is None else f"{package.name} {package.version}"
+
+
+@cache
+def digest_of_formats() -> int:
+    """A number that changes when another format is installed, or another version of a package; none is loaded."""
+    points = [point for points in format_points().values() for point in points]
+    packages = {id(point.dist): point.dist for point in points if point.dist is not None and not is_ours(point)}
+    versions = sorted(f"{package.name} {package.version}" for package in packages.values())
+    text = repr((__version__, [(point.name, point.value) for point in points], versions))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) >> 1  # it fits into a database column
 
 
 @cache
@@ -144,11 +156,13 @@ def detect(head: bytes, path: str = "") -> FormatSpec | None:
 def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
     """The format of these first records: the one that is surest, then the one with the higher priority.
 
-    Raises `AmbiguousFormat` where that leaves two.
+    Raises `AmbiguousFormat` where that leaves two, and `FormatFailed` where none claims it and one failed.
     """
-    scores = {spec.name: (_score(spec, records, path), spec.priority) for spec in formats().values()} if records else {}
+    scores, failed = _scores(records, path)
     best = max(scores.values(), default=(0, 0))
     if best[0] <= 0:
+        if failed:
+            raise failed[0]
         return None
     names = tuple(name for name, score in scores.items() if score == best)
     if len(names) > 1:
@@ -156,9 +170,29 @@ def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
     return formats()[names[0]]
 
 
-def _score(spec: FormatSpec, records: Sequence[Any], path: str) -> int:
+def _scores(records: Sequence[Any], path: str) -> tuple[dict[str, tuple[int, int]], list[FormatFailed]]:
+    """The score and priority of each format, and what formats raised: those claim nothing."""
+    scores: dict[str, tuple[int, int]] = {}
+    failed: list[FormatFailed] = []
+    for spec in formats().values() if records else ():
+        try:
+            scores[spec.name] = score_of(spec, records, path), spec.priority
+        except FormatFailed as error:
+            failed.append(error)
+    return scores, failed
+
+
+def score_of(spec: FormatSpec, records: Sequence[Any], path: str) -> int:
+    """How sure a format is of a file. Raises `FormatFailed`."""
     try:
-        return spec.detect(records, path)
+        return int(spec.detect(records, path))
     except Exception as error:
-        what = f"the format {spec.name} failed to examine {path or 'the file'} ({type(error).__name__}: {error})"
-        raise SourceError(f"{what}; report this to its author, or uninstall its package", path) from error
+        raise FormatFailed(spec.name, error, path) from error
+
+
+def identity_of(spec: FormatSpec, records: Sequence[Any], path: str) -> Identity:
+    """What a format says about a file's run. Raises `FormatFailed`."""
+    try:
+        return spec.identify(records, path)
+    except Exception as error:
+        raise FormatFailed(spec.name, error, path) from error

@@ -17,6 +17,7 @@ from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.runs.kind import Line
 from stenograph.sources.conversion import convert
+from stenograph.sources.cursor import opened_by
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.known import digest_of
 from stenograph.sources.layouts import layout_of
@@ -118,7 +119,7 @@ class DatabaseGrowth:
     def _parser(self, session: StoredSession) -> Format:
         inside, member = stored_file(self._found, session)
         assert inside.spec is not None
-        return inside.spec.open(context_of(inside, None, member))
+        return opened_by(inside.spec, context_of(inside, None, member), str(self._path))
 
     def close(self) -> None:
         """Nothing stays open."""

@@ -19,6 +19,8 @@ from stenograph.sources import parquet
 from stenograph.sources.document import LARGEST
 from stenograph.sources.files import Open
 
+DAMAGED = (zipfile.BadZipFile, ValueError, RecursionError, NotImplementedError)
+"""What reading a damaged file raises."""
 ZIP = b"PK\x03\x04"
 _ZSTANDARD = 93
 """The method of compression that Python's own reader does not support before 3.14."""
@@ -47,7 +49,7 @@ def opened_container(path: Path, open: Open, parts: Mapping[str, Path] | None = 
         raise
     except OSError as error:
         raise unreadable(path, error) from error
-    except (zipfile.BadZipFile, ValueError, RecursionError, NotImplementedError) as error:
+    except DAMAGED as error:
         raise SourceError(f"cannot read {path}: {error}; check that the file is whole", str(path)) from error
 
 

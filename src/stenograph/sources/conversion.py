@@ -18,7 +18,7 @@ from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Format, FormatSpec, Report
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
-from stenograph.sources.cursor import FileCursor
+from stenograph.sources.cursor import FileCursor, opened_by
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of, main_of, sidecar_suffixes, transcript_suffixes
@@ -181,8 +181,9 @@ class _Reading:
     ) -> Iterator[Event]:
         """The events of one file or stream; with `main` and `member`, one of a subagent of that session."""
         assert found.spec is not None
-        parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
+        parser = opened_by(found.spec, context_of(found, main, member, keep_raw=self._keep_raw), found.path)
         cursor = FileCursor(lambda: parser, is_document=found.is_document)
+        cursor.path = found.path
         file = FileReport(
             path=found.path,
             format=found.spec.name,

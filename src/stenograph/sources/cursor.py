@@ -6,16 +6,17 @@ or from another copy of the file, is not emitted again: the parser sees those li
 `EmittedLines` says which of its events are new. A document is not a series of lines: `settle` or `finish` parses it
 whole.
 
-A cursor opens nothing and knows no path. It can be pickled, and goes on when it is read back.
+A cursor opens nothing and needs no path. It can be pickled, and goes on when it is read back.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from stenograph.formats.base import Format
+from stenograph.errors import FormatFailed, StenographError
+from stenograph.formats.base import Context, Format, FormatSpec
 from stenograph.model import mend
 from stenograph.model.event import Event
 
@@ -39,6 +40,9 @@ class EmittedLines(Protocol):
 class FileCursor:
     """Turns the bytes of a file into the events that are new."""
 
+    path = ""
+    """The file's path, for the message where its format fails."""
+
     def __init__(
         self, opening: Callable[[], Format], emitted: EmittedLines | None = None, *, is_document: bool = False
     ) -> None:
@@ -55,7 +59,7 @@ class FileCursor:
         self._partial: list[bytes] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_parser": self.parser, "_opening": None}
+        return self.__dict__ | {"_parser": self.parser, "_opening": None, "path": ""}
 
     @property
     def parser(self) -> Format:
@@ -64,6 +68,10 @@ class FileCursor:
             assert self._opening is not None
             self._parser = self._opening()
         return self._parser
+
+    def open(self) -> None:
+        """Open the parser now. Raises `FormatFailed`."""
+        _ = self.parser
 
     @property
     def is_open(self) -> bool:
@@ -88,7 +96,7 @@ class FileCursor:
             return []
         end = data.rfind(b"\n") + 1
         if end and self._parser is None:
-            _ = self.parser  # this may raise: no byte has been taken yet
+            self.open()  # this may raise: no byte has been taken yet
         if self.is_early:
             rest = data.removeprefix(b"\r").removeprefix(b"\n")
             end -= len(data) - len(rest)
@@ -113,7 +121,7 @@ class FileCursor:
 
     def flush(self) -> list[Event]:
         """The events that the parser holds back. If there are any, reading cannot go on with this cursor."""
-        held = copy.deepcopy(self.parser).finish()
+        held = self._given(lambda: copy.deepcopy(self.parser).finish())
         self.is_flushed = bool(held)
         return held
 
@@ -121,11 +129,24 @@ class FileCursor:
         """All events that are left, at the end of a file that is read once: also of a last line that is not whole."""
         if self.is_document:
             return self._document()
-        events = self.parser.feed(self.partial) if self._partial else []
+        events = self._given(lambda: self.parser.feed(self.partial)) if self._partial else []
         self._partial = []
-        return events + self.parser.finish()
+        return events + self._given(self.parser.finish)
+
+    def _given(self, read: Callable[[], list[Event]]) -> list[Event]:
+        """What the parser gives. Whatever it raises is a `FormatFailed`: a format must not end what others need."""
+        parser = self.parser
+        try:
+            return read()
+        except StenographError:
+            raise
+        except Exception as error:
+            raise FormatFailed(parser.name, error, self.path) from error
 
     def _whole_lines(self, block: bytes) -> list[Event]:
+        return self._given(lambda: self._new_events(block))
+
+    def _new_events(self, block: bytes) -> list[Event]:
         emitted, parser = self.emitted, self.parser
         if emitted is None:
             return parser.feed(block)
@@ -143,8 +164,21 @@ class FileCursor:
         except (ValueError, RecursionError):  # half written
             return []
         records: list[Any] = document if isinstance(document, list) else [document]
-        events = [event for each in records if isinstance(each, dict) for event in self.parser.feed_object(each)]
+        return self._given(lambda: self._events_of(each for each in records if isinstance(each, dict)))
+
+    def _events_of(self, records: Iterable[dict[str, Any]]) -> list[Event]:
+        events = [event for each in records for event in self.parser.feed_object(each)]
         return events + self.parser.finish()
+
+
+def opened_by(spec: FormatSpec, context: Context, path: str) -> Format:
+    """A new parser of a format for the file with this path. Raises `FormatFailed`."""
+    try:
+        return spec.open(context)
+    except StenographError:
+        raise
+    except Exception as error:
+        raise FormatFailed(spec.name, error, path) from error
 
 
 def is_record(line: bytes) -> bool:

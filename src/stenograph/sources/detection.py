@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from stenograph.errors import InvalidFormat, MissingExtra, unreadable
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records, identity_of
 from stenograph.sources import parquet
 from stenograph.sources.container import ZIP, head_of_zip
 from stenograph.sources.database import MAGIC, head_of_database
@@ -148,7 +148,7 @@ def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = 
 
 def _detected(records: list[Any], path: str, at: datetime, spec: FormatSpec | None) -> Detection:
     spec = spec or detect_records(records, path)
-    identity = Identity() if spec is None else spec.identify(records, path)
+    identity = Identity() if spec is None else identity_of(spec, records, path)
     beginning = _digest(records[0]) if records and not identity.native_id else ""
     return Detection(
         path=path, spec=spec, identity=identity, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), beginning=beginning

@@ -18,12 +18,13 @@ from msgspec import Struct
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.layout import Contents, Database, Layout, ManySessions, Parent, StoredSession, is_name
-from stenograph.formats.registry import HEAD_BYTES, head_records
+from stenograph.formats.registry import HEAD_BYTES, head_records, identity_of, score_of
 from stenograph.model.codec import REFUSALS
 from stenograph.sources.container import opened_container
 from stenograph.sources.database import head_of_database, is_database, reading
 from stenograph.sources.detection import LONGEST_FIRST_LINE, Detection
 from stenograph.sources.document import LARGEST
+from stenograph.sources.failures import named_failures
 from stenograph.sources.files import Open, open_regular
 from stenograph.sources.pattern import glob_of, words_in
 
@@ -102,16 +103,16 @@ class SessionFiles:
         """The sessions in a file that holds many, those of one run in a row; None where a file is one session."""
         database, runs = self._layout.database, self._layout.runs
         if runs is not None:
-            return _contained(path, runs, open, self.parts(path) | self._found(path, self._layout.shared))
+            return _contained(self._spec, path, runs, open, self.parts(path) | self._found(path, self._layout.shared))
         if self._layout.many is not None:
-            return _in_file(path, self._layout.many, open)
-        return _stored(path, database) if database is not None and is_database(path, open) else None
+            return _in_file(self._spec, path, self._layout.many, open)
+        return _stored(self._spec, path, database) if database is not None and is_database(path, open) else None
 
     def _is_our_database(self, path: Path) -> bool:
         """Whether a database is in this format; False for one that cannot be read."""
         assert self._spec is not None
         try:
-            return is_database(path, open_regular) and self._spec.detect(head_of_database(path), str(path)) > 0
+            return is_database(path, open_regular) and score_of(self._spec, head_of_database(path), str(path)) > 0
         except SourceError:
             return False
 
@@ -131,7 +132,7 @@ class SessionFiles:
                 records = head_records(file.read(HEAD_BYTES))
         except OSError:
             records = []
-        return self._spec.identify(records, str(path)) if records else Identity()
+        return identity_of(self._spec, records, str(path)) if records else Identity()
 
     # Files of one session that are read together.
 
@@ -275,7 +276,8 @@ class SessionFiles:
                 content: Any = msgspec.json.decode(file.read())
         except (OSError, *REFUSALS):
             return None
-        return sidecar.parent(content) if isinstance(content, dict) else None
+        with named_failures(self._spec, path):
+            return sidecar.parent(content) if isinstance(content, dict) else None
 
     def _links(self, main: Path, members: Iterable[Path], open: Open) -> dict[str, Parent]:
         """The parents of subagents by the lines of transcripts."""
@@ -288,8 +290,9 @@ class SessionFiles:
         found: dict[str, Parent] = {}
         for path, source in speakers.items():
             for record in _marked(path, links.mark, open):
-                for agent_id, call_id in links.of(record):
-                    found.setdefault(agent_id, (source, call_id))
+                with named_failures(self._spec, path):
+                    for agent_id, call_id in links.of(record):
+                        found.setdefault(agent_id, (source, call_id))
         return found
 
     # Side files.
@@ -345,22 +348,32 @@ def _globbed(folder: Path, pattern: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
+def _stored(spec: FormatSpec | None, path: Path, database: Database) -> Iterator[list[StoredSession]]:
     with reading(path) as connection:
-        yield database.sessions(connection)
+        with named_failures(spec, path):
+            sessions = database.sessions(connection)
+        yield sessions
 
 
 @contextmanager
 def _contained(
-    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open, parts: Mapping[str, Path]
+    spec: FormatSpec | None,
+    path: Path,
+    runs: Callable[[Contents], list[StoredSession]],
+    open: Open,
+    parts: Mapping[str, Path],
 ) -> Iterator[list[StoredSession]]:
     with opened_container(path, open, parts) as contents:
-        yield runs(contents)
+        with named_failures(spec, path):
+            sessions = runs(contents)
+        yield sessions
 
 
-def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManager[list[StoredSession]] | None:
+def _in_file(
+    spec: FormatSpec | None, path: Path, many: ManySessions, open: Open
+) -> AbstractContextManager[list[StoredSession]] | None:
     try:
-        with open(path) as file:
+        with open(path) as file, named_failures(spec, path):
             first = file.readline(LONGEST_FIRST_LINE)
             if not many.is_one(first):
                 return None
@@ -369,7 +382,8 @@ def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManag
         raise unreadable(path, error) from error
     if len(data) > LARGEST:
         raise SourceError(f"{path} is larger than {LARGEST >> 20} MB; split it into several files", str(path))
-    return nullcontext(many.sessions(data, path.as_posix()))
+    with named_failures(spec, path):
+        return nullcontext(many.sessions(data, path.as_posix()))
 
 
 def _end_of(path: Path, depth: int) -> str:

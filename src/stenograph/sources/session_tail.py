@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from stenograph.errors import SourceError
 from stenograph.formats.base import Format, FormatSpec
 from stenograph.model.event import Event
+from stenograph.sources.cursor import opened_by
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.known import Known
 from stenograph.sources.layout import Member
@@ -162,7 +163,7 @@ class SessionTail:
         if tail.file not in self._announced and self._opened is not None:
             self._opened(tail)
         self._announced.add(tail.file)
-        return self._spec.open(replace(context, file=tail.file, **self._fields))
+        return opened_by(self._spec, replace(context, file=tail.file, **self._fields), str(tail.path))
 
     # Discovery.
 

@@ -83,6 +83,7 @@ class FileTail:
         """Go to the beginning of the file; known lines stay known."""
         self._series.begin()
         self._cursor = FileCursor(self._opening, self._series)
+        self._cursor.path = str(self.path)
         self._position = 0
         self._before = b""  # the last bytes before the position
         self._lines_end = 0  # where the last whole line ends

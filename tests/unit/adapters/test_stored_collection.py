@@ -56,6 +56,24 @@ def test_only_sessions_of_a_database_that_changed_are_the_commands(tmp_path: Pat
     assert list(search.found) == [f"{database}#{FAILED}"]
 
 
+def test_a_session_that_was_whole_before_the_first_look_is_the_commands_by_its_times(tmp_path: Path) -> None:
+    """A quick command has written its database before our modules are loaded; an older session stays out."""
+    database = make_database(tmp_path / ".hermes" / "state.db", "resumed", "model-error")
+    began = datetime.now(UTC)
+    with change(database) as connection:
+        connection.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'on', ?)",
+            (FAILED, began.timestamp() + 1),
+        )
+    search = SessionSearch({"HOME": str(tmp_path)}, FOLDER, began)
+    search.note_databases([formats()["hermes_agent"]])
+    search.by_folder([formats()["hermes_agent"]])
+    assert search.found == {}
+    search.hurry()
+    search.by_folder([formats()["hermes_agent"]])
+    assert list(search.found) == [f"{database}#{FAILED}"]
+
+
 def _recorded(found: Detection, root: Path) -> int:
     collection = SessionCollection(found, root)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from stenograph.errors import AmbiguousFormat, SourceError
+from stenograph.errors import AmbiguousFormat, FormatFailed
 from stenograph.fold.agent_tables import GROUP, format_points
 from stenograph.formats import FormatSpec, registry
 from stenograph.formats.registry import broken_formats, detect_records, formats
@@ -67,12 +67,20 @@ def test_a_message_a_line_is_only_possibly_a_chat() -> None:
     assert scores == [20, 60]
 
 
+def test_a_format_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever another package's detection raises: another format's file is its own all the same."""
+    broken, other = replace(_spec("one", 0), detect=lambda head, path: head[0]["nothing"]), _spec("other", 20)
+    _install(monkeypatch, broken, other)
+    assert detect_records(RECORDS, "x.jsonl") is other
+
+
 def test_a_format_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever another package's detection raises is one line with the format's name."""
+    """What its detection raises is one line with the format's name, for a file that no other format claims."""
     broken = replace(_spec("one", 0), detect=lambda head, path: head[0]["nothing"])
-    _install(monkeypatch, broken)
-    with pytest.raises(SourceError, match=r"the format one failed to examine x.jsonl \(KeyError: 'nothing'\)"):
+    _install(monkeypatch, broken, _spec("other", 0))
+    with pytest.raises(FormatFailed, match=r"the format one failed to read x.jsonl \(KeyError: 'nothing'\)") as found:
         detect_records(RECORDS, "x.jsonl")
+    assert (found.value.name, found.value.exit_code) == ("one", 3)
 
 
 def test_a_package_that_is_broken_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

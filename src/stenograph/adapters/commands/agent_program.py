@@ -17,6 +17,8 @@ from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.layout import State, StoredSession
 from stenograph.formats.registry import formats
+from stenograph.model.moment import moment_of
+from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection
 from stenograph.sources.layouts import layout_of, placed_formats
 
@@ -85,16 +87,22 @@ class SessionSearch:
         self._next = 0.0
         self._before: dict[tuple[str, str], State | None] = {}
         """How far the sessions of databases had come before the command."""
+        self._noted_late: set[str] = set()
+        """Databases that were written between the command's start and the look at them."""
+        self._is_last = False
 
     def note_databases(self, specs: Sequence[FormatSpec]) -> None:
-        """Before the command begins: note how far the sessions of its databases have come.
+        """As soon as the command has begun: note how far the sessions of its databases have come.
 
-        When a database is written, nothing but that says which of its sessions is the command's.
+        When a database is written, nothing but that says which of its sessions is the command's. A quick command may
+        have written it by now: then the times in its sessions say it, at the last look.
         """
         for spec, root in self._roots(specs):
             if spec.layout is None or (spec.layout.database is None and spec.layout.many is None):
                 continue
             for path in layout_of(spec.name).sessions(root):
+                if self._is_new(path):
+                    self._noted_late.add(str(path))
                 self._before |= {(str(path), each.identity.native_id): each.state for each in _mains(path, spec)}
 
     def by_id(self, specs: Sequence[FormatSpec], printed: Identity) -> None:
@@ -115,11 +123,14 @@ class SessionSearch:
                     self._add_stored(path, spec)
                 elif str(path) not in self.found and self._names_folder(path, spec):
                     self._add(path, spec)
+            if self._is_last and not self.found:
+                self._add_noted_late(specs)
             self._pause()
 
     def hurry(self) -> None:
         """Look at once the next time: it is the last."""
         self._next = 0.0
+        self._is_last = True
 
     def _add(self, path: Path, spec: FormatSpec, printed: Identity | None = None) -> None:
         found = session_in(path, spec)
@@ -129,17 +140,35 @@ class SessionSearch:
             found = replace(found, identity=printed)
         self.found[str(path)] = found
 
+    def _add_noted_late(self, specs: Sequence[FormatSpec]) -> None:
+        """Add sessions of databases that were written before they were noted, by the times in them."""
+        for spec, path in self._new_files(specs):
+            for session in _mains(path, spec) if str(path) in self._noted_late else ():
+                if self._is_its(session, spec) and self._has_events_since(path, session, spec):
+                    self._before.pop((str(path), session.identity.native_id), None)
+            if str(path) in self._noted_late:
+                self._add_stored(path, spec)
+
+    def _has_events_since(self, path: Path, session: StoredSession, spec: FormatSpec) -> bool:
+        """Whether a session has an event since the command began; times may be whole seconds."""
+        events = convert(Path(f"{path}#{session.identity.native_id}"), spec, keep_raw=False)
+        times = (moment_of(event.timestamp) for event in events if event.origin is None or event.origin.time is None)
+        return any(each is not None and each.timestamp() >= self._began - 1 for each in times)
+
+    def _is_its(self, session: StoredSession, spec: FormatSpec) -> bool:
+        """Whether a session is of the command's folder, or of an agent that works anywhere."""
+        is_anywhere = spec.layout is not None and (spec.layout.works_elsewhere or spec.layout.in_work_folder)
+        return is_anywhere or session.identity.cwd in self._folders
+
     def _add_stored(self, path: Path, spec: FormatSpec) -> None:
         """Add the sessions in a file that may hold many: those that name the folder, and are not as they were."""
         found = session_in(path, spec)
-        is_anywhere = spec.layout is not None and (spec.layout.works_elsewhere or spec.layout.in_work_folder)
         for session in _mains(path, spec) if found is not None else ():
             assert found is not None
             native_id = session.identity.native_id
             key, name = (str(path), native_id), f"{path}#{native_id}"
             is_as_before = key in self._before and self._before[key] == session.state
-            is_its = is_anywhere or session.identity.cwd in self._folders
-            if name not in self.found and is_its and not is_as_before:
+            if name not in self.found and self._is_its(session, spec) and not is_as_before:
                 self.found[name] = replace(found, identity=session.identity)
 
     def _add_children(self, specs: Sequence[FormatSpec]) -> None:

@@ -19,6 +19,7 @@ from stenograph.archive.keep.parser_state import program_of
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.kept_files import KeptFiles
 from stenograph.archive.store.pack import About, Header, Place, payload_of
+from stenograph.formats.registry import formats
 from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
 from stenograph.sources.merge import merged
@@ -29,6 +30,8 @@ _MOST_DUE = 3
 _FRAME = "INSERT INTO frames VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _RANGES = "INSERT INTO ranges VALUES (?, ?, ?, ?)"
 _PARSER = "INSERT OR REPLACE INTO parsers VALUES (?, ?, ?)"
+_UNINSTALLED = "uninstalled "
+"""The beginning of a fact that names a format: files in it were indexed while it was not installed."""
 Found = tuple[Header, Place]
 
 
@@ -48,6 +51,9 @@ class Batches:
         self.pack: int = facts.get("pack", 0)
         self.pack_end: int = facts.get("pack_end", 0)
         """The index has the packs up to here."""
+        missed = (name.removeprefix(_UNINSTALLED) for name in facts if name.startswith(_UNINSTALLED))
+        self.can_read_more = any(name in formats() for name in missed)
+        """A format is installed now that was not when files in it were indexed."""
         self._last = self.number
         self._frames: int = connection.execute("SELECT coalesce(max(id), 0) FROM frames").fetchone()[0]
         self._sides: dict[int, dict[str, tuple[Place, int]]] = {}
@@ -157,7 +163,14 @@ class Batches:
             self.save_parsers(next(iter(self._in_memory)))
 
     def _save_parser(self, opened: OpenedFile) -> None:
-        self.index.add(_PARSER, (opened.file.id, program_of(opened.spec), opened.state()))
+        program = program_of(opened.spec)
+        try:
+            state = opened.state()
+        except Exception:  # noqa: BLE001  # a parser of another package that cannot be pickled: its file is read again
+            program, state = "", b""
+        self.index.add(_PARSER, (opened.file.id, program, state))
+        if opened.spec.name not in formats():
+            self.index.note(f"{_UNINSTALLED}{opened.spec.name}", 1)
 
     def keep_in_memory(self, most: int) -> None:
         """Keep the parsers of at most this many files in memory instead of writing them with every batch."""

@@ -17,6 +17,7 @@ from stenograph.archive.writer import Store
 from stenograph.formats.base import run_id_of
 from stenograph.formats.layout import State, StoredSession
 from stenograph.model.event import Event
+from stenograph.sources.failures import named_failures
 from stenograph.sources.known import digest_of
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.session import source_file, stored_file
@@ -45,9 +46,11 @@ def _keep_run(store: Store, new_file: NewFile, sessions: list[StoredSession], su
         path = _path_of(new_file, session)
         file = store.files.get(path)
         if file is None or not file.is_present or _state_of(file) != session.state or session.state is None:
-            lines = _changed_lines(store, file, session, summary)
-            if lines and file is None:
-                file = _added(store, _about(new_file, session, main), summary)
+            with named_failures(new_file.found.spec, path):
+                lines = _changed_lines(store, file, session, summary)
+                about = _about(new_file, session, main) if lines and file is None else None
+            if about is not None:
+                file = _added(store, about, summary)
             if file is not None:
                 file.size, file.mtime_ns = session.state or (None, None)
                 file.is_present = True
@@ -55,6 +58,7 @@ def _keep_run(store: Store, new_file: NewFile, sessions: list[StoredSession], su
             if lines and file is not None:
                 live = layout_of(file.about.format).side_file(new_file.seen.path, file.about.native_id)
                 plans.append((store.open(file, is_begun=file.kept == 0, live=live), lines))
+                plans[-1][0].cursor.open()
             summary.unchanged += not lines and file is not None
         else:
             summary.unchanged += 1
@@ -64,6 +68,8 @@ def _keep_run(store: Store, new_file: NewFile, sessions: list[StoredSession], su
     summary.grown += sum(opened.file.kept > 0 for opened, _ in plans)
     if plans:
         store.index_batch([opened for opened, _ in plans], [_kept(store, *plan) for plan in plans])
+    for opened, _ in plans:
+        opened.report_to(summary)
 
 
 def _state_of(file: KeptFile) -> State | None:

@@ -21,9 +21,9 @@ from stenograph.archive.store.forgotten import REMOVED
 from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.store.pack import About
 from stenograph.archive.writer import Store
-from stenograph.errors import SourceError, unreadable
+from stenograph.errors import FormatFailed, SourceError, unreadable
 from stenograph.formats.base import Identity
-from stenograph.formats.registry import HEAD_BYTES, formats
+from stenograph.formats.registry import HEAD_BYTES, digest_of_formats, formats
 from stenograph.formats.source_file import SourceFile
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
@@ -33,6 +33,8 @@ from stenograph.sources.session import source_file
 DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
+_FORMATS = "formats"
+"""The fact that says with which formats files were looked at."""
 
 
 class NewFile:
@@ -95,6 +97,7 @@ class Discovery:
         self.gone: list[KeptFile] = []
         self.left_out: Counter[str] = Counter()
         """The number of files that are not kept, by reason."""
+        _look_again_with_other_formats(store)
         query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
         self._skipped = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
         self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
@@ -190,11 +193,12 @@ class Discovery:
             is_known = name is not None and (name == JOURNALS or layout_of(name).is_session(seen.root.path, seen.path))
             try:
                 found, (head, records) = self._inputs.detect(seen.path, formats()[name] if name and is_known else None)
+                holds_many = found.spec is not None and self._holds_many(found.spec.name, seen.path)
             except SourceError as error:
                 self.problems.append(error)
                 continue
             new_file = NewFile(seen, found, records)
-            if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._inputs.open) is not None:
+            if holds_many:
                 self.databases.append(new_file)
             elif found.spec is None or new_file.is_empty:
                 reason = _NOT_YET if b"\n" not in head else UNKNOWN
@@ -205,6 +209,9 @@ class Discovery:
                 self._leave_out(REMOVED)
             else:
                 self._new_files[seen.path] = new_file
+
+    def _holds_many(self, format_name: str, path: Path) -> bool:
+        return layout_of(format_name).stored(path, self._inputs.open) is not None
 
     def _is_forgotten(self, new_file: NewFile) -> bool:
         """Whether a file was removed on purpose: by its run, or by its path where it does not name its run."""
@@ -283,7 +290,11 @@ class Discovery:
                 continue
             layout = layout_of(main.spec.name)
             paths = {each.seen.path for each in members}
-            found = {each.path: each for each in layout.members(main, self._detect, self._inputs.open, paths)}
+            found: dict[Path, Member] = {}
+            try:
+                found = {each.path: each for each in layout.members(main, self._detect, self._inputs.open, paths)}
+            except FormatFailed as error:  # the files are kept without the calls that spawned them
+                self.problems.append(error)
             for each in members:
                 each.main = Path(main.path)
                 each.member = found.get(each.seen.path) or Member(path=each.seen.path)
@@ -295,7 +306,11 @@ class Discovery:
         """A subagent whose main file is missing."""
         assert new_file.found.spec is not None
         path = new_file.seen.path
-        source, call_id = layout_of(new_file.found.spec.name).parent_of(path, self._inputs.open)
+        try:
+            source, call_id = layout_of(new_file.found.spec.name).parent_of(path, self._inputs.open)
+        except FormatFailed as error:
+            self.problems.append(error)
+            return Member(path=path)
         return Member(path=path, parent_source=source, parent_call_id=call_id)
 
     def _kept_main(self, run_id: str, format: str) -> Detection | None:
@@ -315,6 +330,14 @@ class Discovery:
 def _is_below(path: str, folders: Iterable[str]) -> bool:
     """Whether a path is one of these folders, or below one."""
     return any(path == path_text(folder) or path.startswith(f"{path_text(folder)}/") for folder in folders)
+
+
+def _look_again_with_other_formats(store: Store) -> None:
+    """Forget which files no format knew, if other formats are installed now than when they were looked at."""
+    known = digest_of_formats()
+    if store.connection.execute("SELECT value FROM facts WHERE name = ?", (_FORMATS,)).fetchone() != (known,):
+        store.connection.execute("DELETE FROM skipped WHERE reason = ?", (UNKNOWN,))
+        store.connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (_FORMATS, known))
 
 
 def note_skipped(store: Store, seen: Seen, reason: str) -> None:

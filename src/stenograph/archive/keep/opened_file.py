@@ -15,14 +15,16 @@ from msgspec.structs import replace
 
 from stenograph.archive.index.chunk import line_of
 from stenograph.archive.keep.parser_state import UnknownState, dump_state, load_state, program_of
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.uninstalled import format_of_kept
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.kept_files import KeptFiles
 from stenograph.archive.store.pack import About
+from stenograph.errors import FormatFailed
 from stenograph.formats.base import FormatSpec, GrowingFormat, LineFormat
 from stenograph.formats.shared.side_text import side_text
 from stenograph.model.event import Event
-from stenograph.sources.cursor import FileCursor, is_record
-from stenograph.sources.detection import format_named
+from stenograph.sources.cursor import FileCursor, is_record, opened_by
 from stenograph.sources.known import LineCounts, digest_of
 from stenograph.sources.layout import SideFile as LiveSide
 from stenograph.sources.ranges import Ranges
@@ -68,9 +70,12 @@ class OpenedFile:
         self.ranges = ranges
         self.digests: list[tuple[int, bytes]] = []
         """The ranges that became whole by what was fed: the number of the first of them, and their digests."""
+        self.problem: FormatFailed | None = None
+        """What the format raised, if it did."""
         self._indexed = indexed
         self._counts = indexed
         cursor.emitted = indexed
+        cursor.path = file.about.path
 
     def state(self) -> bytes:
         """What `FileOpener` needs to go on: the cursor; of a document, how often each event came so far."""
@@ -89,17 +94,31 @@ class OpenedFile:
         self.ranges.feed(data)
         if digests := self.ranges.take():
             self.digests.append((first, digests))
-        return self.cursor.feed(data)
+        return self._read(lambda: self.cursor.feed(data))
+
+    def _read(self, read: Callable[[], list[Event]]) -> list[Event]:
+        """The events that the parser gives; none where it raises something, which is noted: the bytes are kept."""
+        try:
+            return read()
+        except FormatFailed as error:
+            self.problem = self.problem or error
+            return []
+
+    def report_to(self, summary: Summary) -> None:
+        """Report what the format raised, once."""
+        problem, self.problem = self.problem, None
+        if problem is not None:
+            summary.fail(problem)
 
     def settle(self) -> list[Event]:
         """The new events at the end of a batch: those of a last line without its newline, and of a document."""
-        events = self.cursor.settle()
+        events = self._read(self.cursor.settle)
         if self.file.about.is_document:
             return self._new_in_document(events)
         # A stream is over when nothing comes any more; an agent's own file grows.
         holds_back = self.spec.kind == "stream" and not isinstance(self.cursor.parser, GrowingFormat)
         if holds_back and not self.cursor.partial:
-            events += self.cursor.flush()
+            events += self._read(self.cursor.flush)
         return events
 
     def _new_in_document(self, events: list[Event]) -> list[Event]:
@@ -131,7 +150,7 @@ class OpenedFile:
         """Read the bytes of a batch that is in the index already."""
         for chunk in chunks:
             self.ranges.feed(chunk)
-            self.cursor.feed(chunk)
+            self._read(partial(self.cursor.feed, chunk))
         self.settle()
         self.ranges.take()
 
@@ -146,7 +165,7 @@ class FileOpener:
 
     def start(self, file: KeptFile, side: SideFiles, state: tuple[str, bytes] | None = None) -> OpenedFile:
         """Open a file at the beginning of a (new) version; a document with the state after the version before."""
-        spec = format_named(file.about.format)
+        spec = format_of_kept(file.about.format)
         counts = _loaded_state(state, spec, side) if file.about.is_document and state is not None else None
         versions = self._versions_of_same_source(file)
         if not isinstance(counts, LineCounts):
@@ -158,7 +177,7 @@ class FileOpener:
 
     def resume(self, file: KeptFile, side: SideFiles, state: tuple[str, bytes] | None) -> OpenedFile:
         """Open a file with the cursor of a state; without a valid one, by reading again what is kept."""
-        spec = format_named(file.about.format)
+        spec = format_of_kept(file.about.format)
         match None if state is None else _loaded_state(state, spec, side):
             case (FileCursor() as cursor, Ranges() as ranges):
                 pass
@@ -187,7 +206,7 @@ class FileOpener:
 def cursor_of(about: About, spec: FormatSpec, side: Callable[[str], str | None]) -> FileCursor:
     """A cursor at the beginning of a kept file."""
     context = about.context(keep_raw=False, is_growing=True, side_file=side)
-    return FileCursor(partial(spec.open, context), is_document=about.is_document)
+    return FileCursor(partial(opened_by, spec, context, about.path), is_document=about.is_document)
 
 
 def lines_in(chunks: Iterable[bytes]) -> LineCounts:

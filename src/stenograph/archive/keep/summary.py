@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from stenograph.errors import SourceError
+
 
 class Summary(Struct, kw_only=True):
     """What a sync did, in numbers a person can see."""
@@ -39,3 +41,8 @@ class Summary(Struct, kw_only=True):
     """Runs that such a rule would remove, if it said `apply = true`."""
     problems: list[str] = field(default_factory=list)
     """What could not be read, and why."""
+
+    def fail(self, problem: SourceError) -> None:
+        """Note a file that could not be read."""
+        self.failed += 1
+        self.problems.append(str(problem))

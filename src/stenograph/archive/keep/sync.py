@@ -72,7 +72,7 @@ class _Sync:
             try:
                 keep_database(store, each, summary)
             except SourceError as error:
-                self._failed(error)
+                self.summary.fail(error)
         for number, work in enumerate(others, len(own)):
             progress(number, len(works))
             self._session(work, discovery)
@@ -80,7 +80,7 @@ class _Sync:
         progress(len(works), len(works))
         store.commit()
         for problem in discovery.problems:
-            self._failed(problem)
+            self.summary.fail(problem)
         summary.unchanged += discovery.unchanged
         summary.moved = len(discovery.moved)
         summary.left_out = dict(sorted(discovery.left_out.items()))
@@ -89,10 +89,6 @@ class _Sync:
         summary.bytes_written = store.packs.written - written
         summary.damaged = store.damaged
         return summary
-
-    def _failed(self, problem: SourceError) -> None:
-        self.summary.failed += 1
-        self.summary.problems.append(str(problem))
 
     def _note_absence(self, discovery: Discovery) -> None:
         for file in discovery.gone:
@@ -120,12 +116,16 @@ class _Sync:
                 self._store.index_batch(
                     [opened for opened, _ in plans], [self._kept(opened, source) for opened, source in plans]
                 )
+            for opened, _ in plans:
+                opened.report_to(self.summary)
 
     def _plan(self, plans: list[_Plan], make: Callable[P, _Plan | None], *args: P.args, **kwargs: P.kwargs) -> None:
         try:
             plan = make(*args, **kwargs)
+            if plan is not None:
+                plan[0].cursor.open()
         except SourceError as error:
-            self._failed(error)
+            self.summary.fail(error)
             return
         if plan is not None:
             plans.append(plan)
@@ -200,7 +200,7 @@ class _Sync:
             if not file.kept or data != self._store.kept.side(file.id, sidecar.name):
                 self._store.keep_side(file, sidecar.name, data)
         except SourceError as error:
-            self._failed(error)
+            self.summary.fail(error)
 
     def _kept(self, opened: OpenedFile, source: OpenInput) -> Iterator[Event]:
         """Keep what is new in a file, a frame at a time, and yield its events."""
@@ -211,7 +211,7 @@ class _Sync:
                 self._store.keep(opened, chunk)
                 yield from opened.feed(chunk)
         except SourceError as error:
-            self._failed(error)
+            self.summary.fail(error)
         yield from opened.settle()
 
 
