@@ -57,3 +57,21 @@ def test_what_may_be_deleted_is_made_again(tmp_path: Path) -> None:
     assert synced(home, tmp_path / "moved").rebuilt
     assert whole_index(tmp_path / "moved") == before
     assert (tmp_path / "moved" / "kept").stat().st_mode & 0o077 == 0
+
+
+def test_the_how_to_names_the_files_that_a_named_folder_is_searched_for() -> None:
+    """Every ending and no other, so that a person knows what to unpack or rename."""
+    from stenograph.archive.keep.walk import other_name_reason
+
+    page = (PAGE.parents[1] / "how-to" / "keep-your-history.md").read_text("utf-8")
+    (sentence,) = re.findall(r"In a folder that you name, (.*?) are looked into", page, re.DOTALL)
+    endings = re.findall(r"\.\w[\w.]*", other_name_reason())
+    assert sorted(re.findall(r"`([^`]+)`", sentence)) == sorted(endings)
+
+
+def test_the_reference_does_not_deny_an_option_that_it_lists() -> None:
+    """`There is no …` beside the row of that very option."""
+    page = (PAGE.parent / "cli.md").read_text("utf-8")
+    for part in page.split("\n## ")[1:]:
+        denied = re.findall(r"There is no `(--[\w-]+)`", part)
+        assert not [option for option in denied if f"| `{option}" in part], part.partition("\n")[0]

@@ -137,11 +137,16 @@ def _write(data: bytes | memoryview) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed to it at exit
-        if isinstance(error, BrokenPipeError):  # the reader has left (`steno show … | head`)
-            raise click.exceptions.Exit(141) from None
-        say(f"cannot write the output: {error.strerror}")
-        raise click.exceptions.Exit(4) from None
+        raise click.exceptions.Exit(cannot_write(error)) from None
+
+
+def cannot_write(error: OSError) -> int:
+    """Report that standard output cannot be written, and write no more to it; returns the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed to it at exit
+    if isinstance(error, BrokenPipeError):  # the reader has left (`steno show … | head`)
+        return 141
+    say(f"cannot write the output: {error.strerror}")
+    return 4
 
 
 def report_problems(problems: Iterable[Problem]) -> None:

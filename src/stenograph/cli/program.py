@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from importlib import import_module
 
@@ -87,6 +89,8 @@ def run() -> None:
 
     Arguments and file names are printed with control characters made visible.
     """
+    if sys.argv[1:2] != ["run"]:  # its command gets the streams as they are, closed ones, too
+        _open_closed_streams()
     try:
         code = cli.main(standalone_mode=False)
     except click.UsageError as error:
@@ -102,4 +106,26 @@ def run() -> None:
     except StenographError as error:
         click.echo(f"steno: {on_one_line(str(error))}", err=True)
         code = error.exit_code
+    except OSError as error:  # click prints help and version by itself
+        if error.errno not in _OF_OUTPUT or error.filename is not None:
+            raise
+        from stenograph.cli.options import cannot_write
+
+        code = cannot_write(error)
     sys.exit(code)
+
+
+_OF_OUTPUT = (errno.EBADF, errno.EIO, errno.ENOSPC)
+
+
+def _open_closed_streams() -> None:
+    """Replace standard streams that the caller closed (`>&-`), which are None in Python.
+
+    Reading gives nothing, what is said on standard error is dropped, and writing the output fails like on a full disk.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")

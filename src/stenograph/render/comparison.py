@@ -27,7 +27,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
-    return section(title, rows, _MOST)
+    return section(title, rows, _MOST, "diff")
 
 
 def _figure(figure: Figure) -> str:

@@ -35,11 +35,11 @@ def explanation_lines(run: Explanation) -> Iterator[str]:
     filling = (f"{each.chars / total:4.0%}  {each.what} ({amount(each.chars)} characters)" for each in run.context)
     longest = f", longest input {amount(run.largest_input)} tokens" if run.largest_input else ""
     yield from _section(f"what filled the context{longest}", filling)
-    yield from _section("last answer", run.answer.splitlines()[:_MOST])
+    yield from _section("last answer", run.answer.splitlines())
 
 
 def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
-    return section(title, map(_short, rows), _MOST)
+    return section(title, map(_short, rows), _MOST, "explain")
 
 
 def _end(run: Explanation) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator
 from stenograph.render.control_chars import on_one_line
 
 
-def section(title: str, rows: Iterable[str], most: int) -> Iterator[str]:
-    """The lines of a list with its title; nothing for an empty list. Rows beyond `most` are counted."""
+def section(title: str, rows: Iterable[str], most: int, command: str) -> Iterator[str]:
+    """The lines of a list with its title; nothing for an empty list.
+
+    Rows beyond `most` are counted, with the command that prints them: pages show these lines, too.
+    """
     found = list(rows)
     if not found:
         return
@@ -16,7 +19,7 @@ def section(title: str, rows: Iterable[str], most: int) -> Iterator[str]:
     yield f"{title}:"
     yield from (f"  {row}" for row in found[:most])
     if len(found) > most:
-        yield f"  … and {len(found) - most} more (--json has all)"
+        yield f"  … and {len(found) - most} more (steno {command} --json has all)"
 
 
 def short(text: str, most: int) -> str:

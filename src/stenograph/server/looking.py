@@ -148,11 +148,12 @@ def search_page(site: Site, request: Request) -> Response:
     titles = _titles(site, {hit["run_id"] for hit in hits})
     items = "".join(_hit(hit, words, titles.get(hit["run_id"], "")) for hit in hits)
     none = '<p class="empty">Nothing was found.</p>' if words.strip() and not hits else ""
+    cut = f'<p class="hint">No more than {SHOWN} hits are shown; narrow the search.</p>' if len(hits) >= SHOWN else ""
     body = (
         '<main class="narrow"><h1>Search</h1><form class="big" role="search"><input type="search" name="q" '
         f'value="{line(words)}" aria-label="Search all runs" autofocus> <button type="submit">Search</button></form>'
-        f'<p class="hint">Words, "a phrase", a OR b, -without, begin*</p>{_looked_at(looked_at, query)}{chips}'
-        f'<ol class="hits">{items}</ol>{none}</main>'
+        f'<p class="hint">Words, "a phrase", a OR b, a NOT b, begin*</p>{_looked_at(looked_at, query)}{chips}'
+        f'<ol class="hits">{items}</ol>{cut}{none}</main>'
     )
     return html(request, framed(site, f"{words} · Search" if words else "Search", body, here="/search"))
 

@@ -150,3 +150,29 @@ def test_an_error_of_the_output_is_one_line(root: Path, recorded: Any) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 4
     assert done.stderr == "steno: cannot write the output: No space left on device\n"
+
+
+@pytest.mark.parametrize("words", ["config", "--help", "ls --help", "--version", ""])
+@pytest.mark.parametrize(("way", "why"), [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")])
+def test_an_output_that_is_closed_or_full_is_one_line_for_every_command(words: str, way: str, why: str) -> None:
+    """Also for what click prints by itself, and where Python has no standard output at all."""
+    import subprocess
+    import sys
+
+    command = ["sh", "-c", f'"$0" -m stenograph {words} {way}', sys.executable]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == f"steno: cannot write the output: {why}\n"
+
+
+@pytest.mark.parametrize(("words", "code"), [("mcp", 0), ("sql -", 3), ("convert -", 0), ("config 2>&-", 0)])
+def test_a_closed_input_is_an_empty_one(words: str, code: int, tmp_path: Path) -> None:
+    """And what is said on a closed standard error is dropped."""
+    import os
+    import subprocess
+    import sys
+
+    command = ["sh", "-c", f'"$0" -m stenograph {words} <&-', sys.executable]
+    environment = {**os.environ, "STENOGRAPH_HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)

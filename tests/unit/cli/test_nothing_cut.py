@@ -45,6 +45,9 @@ def test_empty_results_say_what_was_looked_through(steno: Steno, home: Path, tmp
     archive = tmp_path / "archive"
     searched = steno("search", "zebra")
     assert (searched.code, searched.err) == (1, f"steno: nothing found in {NUMBER} events of 1 run of {archive}\n")
+    for option in (("--project", "nonexistent"), ("--errors",), ("--role", "tool")):
+        part = f"the selected part of {NUMBER} events of 1 run"
+        assert steno("search", "walrus", *option).err == f"steno: nothing found in {part} of {archive}\n"
     listed = steno("ls", "--project", "nonexistent")
     assert (listed.code, listed.out) == (0, "")
     assert listed.err == f"steno: none of the 1 run of {archive} matches\n"

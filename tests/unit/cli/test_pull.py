@@ -15,7 +15,6 @@ Steno = Callable[..., Any]
 def test_it_lists_archives_and_brings_one(tmp_path: Path, steno: Steno) -> None:
     """A person whose machine is lost does not know its id; the beginning of one is enough."""
     archive, url, into = grown(tmp_path), f"file://{tmp_path / 'store'}", tmp_path / "back"
-    assert steno("pull", url).out == ""
     steno("push", url, "--archive", archive)
     own = archive_id(archive)
     assert steno("pull", url).out.startswith(f"{own}  ")
@@ -28,6 +27,23 @@ def test_it_lists_archives_and_brings_one(tmp_path: Path, steno: Steno) -> None:
     assert steno("pull", url, own, "--into", into, "--json").json["bytes"] == 0
     missing = steno("pull", url, "nothing", "--into", into)
     assert (missing.code, missing.err.count("\n")) == (3, 1)
+
+
+def test_a_store_without_archives_says_so_and_a_folder_that_is_not_there_is_not_made(
+    tmp_path: Path, steno: Steno
+) -> None:
+    """A mistyped URL would look like an empty store, and leave a folder behind."""
+    folder = tmp_path / "my store"
+    url = folder.as_uri()
+    for arguments in ((url,), (url, "0f1e2d3c"), (url, "--json")):
+        missing = steno("pull", *arguments)
+        assert (missing.code, missing.out) == (3, "")
+        assert missing.err == f"steno: there is no folder {folder}; check the URL\n"
+    assert not folder.exists()
+    folder.mkdir()
+    empty = steno("pull", url)
+    assert (empty.code, empty.out) == (0, "")
+    assert empty.err == f"steno: no archive is in {url} yet; steno push sends one\n"
 
 
 def test_forget_tells_the_store(tmp_path: Path, steno: Steno) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,6 +142,22 @@ def test_errors_are_failed_tools_and_error_events(archive: IndexReader, texts: l
         and (event.type == "error" or (isinstance(event.payload, ToolPayload) and event.payload.error))
     ]
     assert len(hits) == len(expected) > 2
+
+
+def test_a_line_without_a_time_does_not_move_the_events_after_it_to_the_time_of_the_file(tmp_path: Path) -> None:
+    """Claude Code begins many sessions with such a line; the file may have been copied months later."""
+    from archive_cases import claude_line, session_path, synced, written
+
+    other = "1f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f0"
+    untimed = claude_line(1, text="no time", timestamp=None)
+    old = written(session_path(tmp_path / "home"), untimed, claude_line(2, text="hello of March"))
+    later = claude_line(3, text="hello of April", session=other, timestamp="2026-04-01T10:00:00.000Z")
+    written(session_path(tmp_path / "home", other), later)
+    os.utime(old, (1_780_000_000, 1_780_000_000))  # in May
+    synced(tmp_path / "home", tmp_path / "archive")
+    with open_archive(tmp_path / "archive") as archive:
+        assert [hit.timestamp[:7] for hit in archive.search("hello")] == ["2026-04", "2026-03"]
+        assert [hit.timestamp[:7] for hit in archive.search("hello", since="2026-03-15")] == ["2026-04"]
 
 
 LONG = "漢字かな" * 750

@@ -223,6 +223,16 @@ def test_search_finds_in_all_runs(client: Client) -> None:
     assert client.get(place).status == 303
 
 
+def test_the_search_page_says_how_to_exclude_a_word_and_when_it_does_not_show_all(client: Client) -> None:
+    """The hint names what the search understands; a cut is never silent."""
+    page = client.get("/search?q=helloWorld").text
+    assert "a NOT b" in page
+    assert "-without" not in page
+    assert "No more than 100 hits are shown" in page
+    assert "No more than" not in client.get("/search?q=codex+line").text
+    assert "Nothing was found." in client.get("/search?q=codex+NOT+line").text
+
+
 def test_a_query_with_a_mistake_is_one_line(client: Client) -> None:
     """In the page and in the API."""
     for place in ('/search?q="open', '/api/v1/search?q="open', f'/runs/{SESSION}/find?q="open'):

@@ -128,7 +128,7 @@ class Indexer:
         event, line = bare(event)
         ms = batch.ms_of(event.timestamp)
         self.events += 1
-        event_id = run.last_id = self._ids.take(ms, run.last_id)
+        event_id = self._id_of(run, event, ms)
         payload = event.payload
         role, name, call_id, message_id, subtype, error = _ROLES.get(event.type, "system"), None, None, None, None, 0
         if isinstance(payload, MessagePayload):
@@ -155,6 +155,13 @@ class Indexer:
         if self._index.is_full:
             self._index.flush()
             self._ids.forget()
+
+    def _id_of(self, run: RunRow, event: Event, ms: int | None) -> int:
+        """Take an event's id; one that only has the time of its file does not move the events after it to that time."""
+        if event.told_at:
+            run.last_id = self._ids.take(ms, run.last_id)
+            return run.last_id
+        return self._ids.take(None if run.last_id else ms, run.last_id)
 
     def _in_chunk(self, run: RunRow, seq: int, line: bytes) -> tuple[int, int]:
         """Add a line to the run's chunk; returns the chunk's id, and the line's number in it."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 7
+SCHEMA = 8
 MS_PER_ID = 4
-"""An event's id is its time in milliseconds over this, or the next that is free."""
+"""An event's id is its time in milliseconds over this, or the next that is free; without one, that after the last."""
 QUARTER_HOUR = 900_000
 """Milliseconds. Days begin at one of these in every time zone, so sums by them give sums by day."""
 NEVER = -(1 << 53)

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from stenograph.archive.store.home import home_of
-from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.cli.progress import Progress
 from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.pull import find_archive, pull, stored_archives
@@ -30,7 +30,7 @@ def command(url: str, archive: str | None, into: str | None, as_json: bool) -> N
     be empty or hold an earlier pull of the same archive, which is then brought up to date. You may interrupt it at any
     moment; the next pull continues.
     """
-    store = open_store(url)
+    store = open_store(url, must_exist=True)
     if archive is None:
         _list(store, as_json=as_json)
         return
@@ -54,6 +54,8 @@ def _list(store: Objects, *, as_json: bool) -> None:
     if as_json:
         print_json([msgspec.to_builtins(each) for each in found])
         return
+    if not found:
+        say(f"no archive is in {store.url} yet; steno push sends one")
     for each in found:
         team = f" ({each.team})" if each.team else ""
         write_text(on_one_line(f"{each.id}  {each.made_at}  {each.user}@{each.host}{team}") + "\n")

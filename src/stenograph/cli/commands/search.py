@@ -140,7 +140,8 @@ def command(
     if not hits:
         removed = len(read_forgotten(archive.path / "forgotten.jsonl").runs)
         gone = f"; {removed} runs were removed by steno forget and cannot be searched" if removed else ""
-        say(f"nothing found in {looked} of {archive.path}{gone}")
+        part = "the selected part of " if any(filters.values()) or role or tool or errors else ""
+        say(f"nothing found in {part}{looked} of {archive.path}{gone}")
         raise click.exceptions.Exit(1)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from stenograph.errors import InvalidTarget, MissingExtra, SourceError, StoreError
 
@@ -128,17 +129,20 @@ class Objects:
             yield
 
 
-def open_store(url: str) -> Objects:
+def open_store(url: str, *, must_exist: bool = False) -> Objects:
     """The store at a URL: `file:///folder`, `s3://bucket/prefix`, `gs://bucket/prefix`, `az://container/prefix`.
 
     Credentials and endpoints are found as the cloud's own tools find them (environment, profile, role of the machine).
-    Raises `InvalidTarget` for another URL, and `MissingExtra` without obstore.
+    A folder is made, unless it `must_exist`. Raises `InvalidTarget` for another URL, `SourceError` where a folder is
+    missing that must exist, and `MissingExtra` without obstore.
     """
     parts = urlsplit(url)
     if parts.scheme not in SCHEMES or not (parts.netloc or parts.path):
         raise InvalidTarget(f"{url!r} is not the URL of a store; give file:///folder, s3://, gs:// or az://")
     if parts.scheme == "file" and (parts.netloc or not parts.path.startswith("/")):
         raise InvalidTarget(f"{url!r} is not the URL of a folder; write file:// and its absolute path")
+    if must_exist and parts.scheme == "file" and not Path(unquote(parts.path)).is_dir():
+        raise SourceError(f"there is no folder {unquote(parts.path)}; check the URL", url)
     try:
         from obstore.exceptions import BaseError
         from obstore.store import from_url
