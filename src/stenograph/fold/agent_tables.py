@@ -22,7 +22,7 @@ _OUR_MODULES = "stenograph."
 
 Mark = str
 """What a system event says about a turn: one of the constants below."""
-BEGINS, ENDS, INTERRUPTS, ASKS, ANSWERS = "begins", "ends", "interrupts", "asks", "answers"
+MARKS = BEGINS, ENDS, INTERRUPTS, ASKS, ANSWERS = "begins", "ends", "interrupts", "asks", "answers"
 
 
 class Agent(Struct, frozen=True):

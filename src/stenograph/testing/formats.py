@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 from msgspec import Struct
 
 from stenograph.archive.keep.parser_state import dump_state, load_state
 from stenograph.errors import AmbiguousFormat
 from stenograph.fold.actions import KINDS
-from stenograph.formats.base import FormatSpec, Identity
+from stenograph.fold.agent_tables import MARKS
+from stenograph.formats.base import FormatSpec, Identity, Kind
 from stenograph.formats.registry import detect_records, formats, head_records
 from stenograph.model import EVENT_TYPES, decode, encode
 from stenograph.model.block import ToolUseBlock
@@ -70,7 +72,8 @@ def check_format(
                 ) from broken.__cause__
             except Exception as error:
                 raise AssertionError(
-                    f"{spec.name}: law {law.name!r} broke in {case.name}: it raised {type(error).__name__}: {error}"
+                    f"{spec.name}: law {law.name!r} broke at byte 0 of {case.name}: "
+                    f"it raised {type(error).__name__}: {error}"
                 ) from error
 
 
@@ -95,6 +98,11 @@ def _description(spec: FormatSpec, case: Case) -> None:
     kinds = {tool.kind for tool in spec.tools.values()}
     _must(kinds <= set(KINDS), f"unknown kinds of tools: {', '.join(sorted(kinds - set(KINDS)))}")
     _must(not spec.sample or spec.detect(head_records(spec.sample), "") > 0, "the sample is not detected")
+    _must(spec.kind in get_args(Kind), f"{spec.kind!r} is not a kind of format")
+    marks = {
+        mark for each in spec.turns.marks.values() for mark in (each[1].values() if isinstance(each, tuple) else [each])
+    }
+    _must(marks <= set(MARKS), f"unknown marks of turns: {', '.join(sorted(marks - set(MARKS)))}")
     _must(spec.kind != "database" or (spec.layout is not None and spec.layout.database is not None), "no database")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from stenograph.formats.base import Context
 from stenograph.formats.openai_chat import SPEC
+from stenograph.formats.registry import formats
 from stenograph.model import Event, ThinkingBlock, encode
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
@@ -554,3 +555,13 @@ def test_a_history_that_its_owner_changes_in_place_is_read_anew() -> None:
     messages[2]["content"] = "three"
     (event,) = [event for event in parser.feed_object(request) if event.type == "message.user"]
     assert event.payload.blocks[0].text == "three"
+
+
+def test_a_message_a_line_keeps_its_time() -> None:
+    """Many programs write it as `ts`; none of it is the time of the file."""
+    line = b'{"role":"user","content":"Hello.","ts":"2026-01-02T03:04:05Z"}\n'
+    parser = formats()["openai_chat"].open(Context(run_id="550e8400-e29b-41d4-a716-446655440000"))
+    (event,) = parser.feed(line) + parser.finish()
+    assert event.timestamp == "2026-01-02T03:04:05Z"
+    assert event.origin is not None
+    assert event.origin.time is None

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from opencode_database import create_tables, insert
-from stenograph.formats import LIKELY, SURE, Agent, FormatSpec, Identity, LineFormat, Tool
+from stenograph.formats import LIKELY, SURE, Agent, FormatSpec, Identity, LineFormat, Tool, Turns
 from stenograph.formats.registry import formats
 from stenograph.model import Event, MessagePayload, TextBlock, UsagePayload
 from stenograph.model.block import ToolUseBlock
@@ -148,6 +148,9 @@ def test_a_format_that_keeps_the_contract_passes() -> None:
     [
         ("description", 0, replace(SPEC, tools={"x": Tool(kind="flight")})),
         ("description", 0, replace(SPEC, sample=b'{"x":1}\n')),
+        ("description", 0, replace(SPEC, kind="sausage")),  # what a package may write
+        ("description", 0, replace(SPEC, turns=Turns(marks={"done": "finishes"}))),
+        ("identity", 0, replace(SPEC, identify=lambda head, path: Identity(native_id=head[0]["nothing"]))),
         ("detection", 0, replace(SPEC, detect=lambda head, path: 0)),
         ("detection", 0, replace(SPEC, detect=lambda head, path: 101)),
         ("refusal", 0, replace(SPEC, detect=lambda head, path: SURE)),

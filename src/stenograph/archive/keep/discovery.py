@@ -34,7 +34,7 @@ DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
 _FORMATS = "formats"
-"""The fact that says with which formats files were looked at."""
+"""The fact that says which formats did not know the files that no format knew; absent without such a file."""
 
 
 class NewFile:
@@ -334,16 +334,18 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
 
 def _look_again_with_other_formats(store: Store) -> None:
     """Forget which files no format knew, if other formats are installed now than when they were looked at."""
-    known = digest_of_formats()
-    if store.connection.execute("SELECT value FROM facts WHERE name = ?", (_FORMATS,)).fetchone() != (known,):
+    known = store.connection.execute("SELECT value FROM facts WHERE name = ?", (_FORMATS,)).fetchone()
+    if known != (digest_of_formats(),):
         store.connection.execute("DELETE FROM skipped WHERE reason = ?", (UNKNOWN,))
-        store.connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (_FORMATS, known))
+        store.connection.execute("DELETE FROM facts WHERE name = ?", (_FORMATS,))
 
 
 def note_skipped(store: Store, seen: Seen, reason: str) -> None:
     """Note that a file is not kept: it is not looked at again until it changes."""
     row = (path_text(seen.path), seen.size, seen.mtime_ns, seen.inode, reason)
     store.connection.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
+    if reason == UNKNOWN:
+        store.connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (_FORMATS, digest_of_formats()))
 
 
 def detection_of(file: KeptFile) -> Detection:

@@ -64,7 +64,7 @@ def unwrap(record: Any) -> list[Piece]:
 
 
 def _time_in(record: dict[str, Any]) -> str | None:
-    return a_time(record.get("timestamp") or record.get("created_at") or record.get("created"))
+    return a_time(record.get("timestamp") or record.get("created_at") or record.get("created") or record.get("ts"))
 
 
 def api_of_path(path: Any) -> Api | None:
