@@ -19,6 +19,8 @@ _OPTIONS = (
     click.option("--until", metavar="TIME", help="Not after; a day counts whole."),
     click.option("--status", type=click.Choice(STATUSES), help="Only runs of this status."),
     click.option("--model", metavar="NAME", help="Only runs that used this model last; its beginning is enough."),
+    click.option("--tag", metavar="NAME", help="Only runs with this tag, as set in steno serve."),
+    click.option("--starred", is_flag=True, help="Only runs with a star, as set in steno serve."),
     click.option("--grep", metavar="QUERY", help="Only runs that match this; syntax as in steno search."),
 )
 

@@ -9,7 +9,7 @@ import csv
 import io
 import shutil
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -40,6 +40,15 @@ def form_options(command: F) -> F:
     for form, text in (("csv", "Print CSV."), ("json", "Print JSON: an array with one object per row.")):
         command = click.option(f"--{form}", "form", flag_value=form, default=None, help=text)(command)
     return command
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print objects as CSV: the values of these fields; lists and objects among them as JSON."""
+    print_rows(columns, ([_flat(row[name]) for name in columns] for row in rows), "csv")
+
+
+def _flat(value: Any) -> Any:
+    return _encoded(value).decode() if isinstance(value, dict | list | tuple) else value
 
 
 def print_rows(
@@ -107,7 +116,7 @@ def _print_json(columns: Sequence[str], rows: Iterator[Row]) -> int:
     return count
 
 
-def _encoded(fields: dict[str, Any]) -> bytes:
+def _encoded(fields: Any) -> bytes:
     try:
         return msgspec.json.encode(fields)
     except UnicodeEncodeError:

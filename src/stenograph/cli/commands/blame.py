@@ -7,10 +7,11 @@ from itertools import islice
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from stenograph.cli.freshness import sync_option
-from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
-from stenograph.cli.table import print_fitted
+from stenograph.cli.options import archive_option, print_json, say, write_text
+from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.errors import InvalidQuery, unreadable
 from stenograph.query.blame import Blamed, blame
@@ -41,8 +42,8 @@ _ROOM_FOR_PROMPT = 20
 )
 @archive_option
 @sync_option
-@json_option
-def command(place: str, limit: int, archive_dir: str | None, as_json: bool) -> None:
+@form_options
+def command(place: str, limit: int, archive_dir: str | None, form: str | None) -> None:
     """List the runs that changed a file, newest first, with the prompt that asked for it and the commits of that time.
 
     With a line, print the newest change that wrote it. PATH is a file, or the end of a path if there is no such file.
@@ -56,8 +57,10 @@ def command(place: str, limit: int, archive_dir: str | None, as_json: bool) -> N
         runs = reader.index.execute("SELECT count(*) FROM runs").fetchone()[0]
     shown = found[:1] if line is not None else list(islice(found, limit or None))
     commits = commits_of(Path(path), line)
-    if as_json:
+    if form == "json":
         print_json({"path": path, "line": line, "text": text, "changes": shown, "commits": commits})
+    elif form == "csv":
+        print_csv(Blamed.__struct_fields__, map(structs.asdict, shown))
     else:
         _print(shown, commits, names, text)
     if len(shown) < len(found) and line is None:

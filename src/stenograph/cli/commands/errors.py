@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 import click
+from msgspec import structs
 
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
-    json_option,
     print_json,
     redact_option,
     report_masked,
@@ -17,7 +17,7 @@ from stenograph.cli.options import (
     root_option,
     say,
 )
-from stenograph.cli.table import print_fitted
+from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.fold.failures import FailedStep, failures
 from stenograph.render.figures import local_clock
@@ -35,10 +35,10 @@ _ROOM_FOR_REASON = 24
 @redact_option
 @root_option
 @archive_option
-@json_option
+@form_options
 @click.pass_context
 def command(
-    ctx: click.Context, target: str, redact: bool, root: str | None, archive_dir: str | None, as_json: bool
+    ctx: click.Context, target: str, redact: bool, root: str | None, archive_dir: str | None, form: str | None
 ) -> None:
     """List the failed calls and the errors of a run, in order, with what was tried and why it failed.
 
@@ -46,8 +46,10 @@ def command(
     """
     with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
         found = failures(run.events(keep_raw=False))
-        if as_json:
+        if form == "json":
             print_json(found)
+        elif form == "csv":
+            print_csv(FailedStep.__struct_fields__, map(structs.asdict, found))
         elif found:
             print_fitted(_HEAD, [_cells(each) for each in found], _OPTIONAL, "why", _ROOM_FOR_REASON)
         else:

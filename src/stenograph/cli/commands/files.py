@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import click
+from msgspec import structs
 
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
-    json_option,
     print_json,
     redact_option,
     report_masked,
@@ -15,7 +15,7 @@ from stenograph.cli.options import (
     root_option,
     say,
 )
-from stenograph.cli.table import print_fitted
+from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.fold.files import FileUse, files
 from stenograph.runs.opening import open_run
 
@@ -30,16 +30,20 @@ _ROOM_FOR_PATH = 20
 @redact_option
 @root_option
 @archive_option
-@json_option
-def command(target: str, changed: bool, redact: bool, root: str | None, archive_dir: str | None, as_json: bool) -> None:
+@form_options
+def command(
+    target: str, changed: bool, redact: bool, root: str | None, archive_dir: str | None, form: str | None
+) -> None:
     """List the files that the calls of a run read, searched and changed, in the order of the first call.
 
     Shell commands are not listed: their text does not say which files they change.
     """
     with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
         found = [each for each in files(run.events(keep_raw=False)) if each.changes or not changed]
-        if as_json:
+        if form == "json":
             print_json(found)
+        elif form == "csv":
+            print_csv(FileUse.__struct_fields__, map(structs.asdict, found))
         elif found:
             print_fitted(_HEAD, [_cells(each) for each in found], _OPTIONAL, "path", _ROOM_FOR_PATH)
         else:

@@ -9,16 +9,16 @@ import click
 import msgspec
 
 from stenograph.cli.freshness import sync_option
-from stenograph.cli.options import archive_option, json_option, say, write_bytes
+from stenograph.cli.options import archive_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.cli.store import report_grep_period, store_options
-from stenograph.cli.table import print_fitted
+from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.runs.archive import Archive, Filters, listed
-from stenograph.runs.info import info_of_line
+from stenograph.runs.info import RunInfo, info_of_line
 
 if TYPE_CHECKING:
     from stenograph.fleet.lake.archive import StoreArchive
@@ -34,20 +34,18 @@ _OPTIONAL = ("took", "turns", "tools", "project", "tokens", "agent", "status", "
 """Columns that a narrow terminal leaves out, in this order."""
 
 
-def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
+def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices: str | None, form: str | None) -> None:
     """List the runs of all machines in a store."""
     report_grep_period(filters)
-    most = (None if as_json else SHOWN) if limit is None else limit or None
+    most = (None if form else SHOWN) if limit is None else limit or None
     found = archive.listed(most, prices, **filters)
-    if as_json:
-        pairs = zip(found.lines, found.infos, strict=True)
-        lines = b",\n".join(_encode({**_encodable(run), **info.to_dict()}) for run, info in pairs)
-        write_bytes(b"[\n%s\n]\n" % lines if found.lines else b"[]\n")
+    if form is not None:
+        _print_fields(form, found.lines, found.infos)
     if found.total > len(found.lines):
         say(f"{len(found.lines):,} of {found.total:,} runs, --limit 0 for all")
     elif not found.lines:
         say(f"no run of {archive.url} matches")
-    if not as_json and found.lines:
+    if form is None and found.lines:
         hosts = {info.run_id: info.host or "" for info in found.infos}
         _print(found.lines, found.names, hosts)
 
@@ -55,36 +53,43 @@ def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices
 @click.command("ls", epilog="Example: steno ls --agent codex --since 7d")
 @scope_options
 @store_options(_of_store)
-@click.option("--starred", is_flag=True, help="Only runs with a star, as set in steno serve.")
-@click.option("--tag", metavar="NAME", help="Only runs with this tag.")
 @click.option(
     "--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N runs; 0 prints all.  [default: 30]"
 )
 @prices_option
 @archive_option
 @sync_option
-@json_option
-def command(filters: Filters, limit: int | None, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
+@form_options
+def command(filters: Filters, limit: int | None, prices: str | None, archive_dir: str | None, form: str | None) -> None:
     """List the runs of the archive, those with the newest events first.
 
     Tokens that several runs report, such as forks, count in the first of them. A narrow terminal shows fewer columns.
-    --json prints every run unless --limit is given.
+    --json and --csv print every run unless --limit is given.
     """
-    most = (None if as_json else SHOWN) if limit is None else limit or None
+    most = (None if form else SHOWN) if limit is None else limit or None
     with Archive(archive_dir) as archive:
         runs, total = listed(archive, most, prices=prices, **filters)
-        if as_json:
+        if form is not None:
             identity = archive.identity
-            lines = b",\n".join(_encode({**_encodable(run), **info_of_line(run, identity).to_dict()}) for run in runs)
-            write_bytes(b"[\n%s\n]\n" % lines if runs else b"[]\n")
+            _print_fields(form, runs, [info_of_line(run, identity) for run in runs])
         with archive.reading() as reader:
             names = short_ids(reader.index)
     if total > len(runs):
         say(f"{len(runs):,} of {total:,} runs, --limit 0 for all")
     elif not runs:
         say(f"none of the {counted(len(names), 'run')} of {archive.path} matches")
-    if not as_json and runs:
+    if form is None and runs:
         _print(runs, names)
+
+
+def _print_fields(form: str, runs: Sequence[RunLine], infos: Sequence[RunInfo]) -> None:
+    """Print all that is known of each run, as `json` or `csv`."""
+    rows = ({**_encodable(run), **info.to_dict()} for run, info in zip(runs, infos, strict=True))
+    if form == "csv":
+        print_csv(list(dict.fromkeys((*RunLine.__struct_fields__, *RunInfo.__struct_fields__))), rows)
+    else:
+        lines = b",\n".join(map(_encode, rows))
+        write_bytes(b"[\n%s\n]\n" % lines if runs else b"[]\n")
 
 
 def _print(runs: Sequence[RunLine], names: dict[str, str], hosts: dict[str, str] | None = None) -> None:

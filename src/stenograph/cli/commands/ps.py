@@ -7,8 +7,8 @@ import time
 import click
 
 from stenograph.cli.freshness import sync_option
-from stenograph.cli.options import archive_option, json_option, print_json, say
-from stenograph.cli.table import print_fitted
+from stenograph.cli.options import archive_option, print_json, say
+from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.errors import RunNotFound
 from stenograph.model.moment import milliseconds_of
@@ -27,8 +27,8 @@ _ROOM_FOR_TITLE = 16
 @click.command("ps", epilog="Example: steno ps")
 @archive_option
 @sync_option
-@json_option
-def command(archive_dir: str | None, as_json: bool) -> None:
+@form_options
+def command(archive_dir: str | None, form: str | None) -> None:
     """List the runs that are working now, or waiting for a person, with the evidence that they are alive.
 
     Processes and files are checked as they are now. Add --sync to find sessions that are not recorded or synced yet.
@@ -36,8 +36,10 @@ def command(archive_dir: str | None, as_json: bool) -> None:
     with Archive(archive_dir) as archive:
         runs = active_runs(archive)
         names = _names(archive)
-    if as_json:
+    if form == "json":
         print_json([run.to_dict() for run in runs])
+    elif form == "csv":
+        print_csv(RunInfo.__struct_fields__, (run.to_dict() for run in runs))
     elif runs:
         now = time.time()
         print_fitted(_HEAD, [_cells(run, now, names) for run in runs], _OPTIONAL, "title", _ROOM_FOR_TITLE)

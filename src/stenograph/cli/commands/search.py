@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,6 @@ from stenograph.archive.store.forgotten import read_forgotten
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import (
     archive_option,
-    json_option,
     redact_option,
     report_masked,
     run_mask,
@@ -23,6 +23,7 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.scope import scope_options
 from stenograph.cli.store import store_options
+from stenograph.cli.table import form_options, print_csv
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
 from stenograph.render.control_chars import on_one_line
@@ -46,18 +47,14 @@ def _of_store(
     rank: bool,
     limit: int,
     redact: bool,
-    as_json: bool,
+    form: str | None,
 ) -> None:
     """Search the runs of all machines in a store, and report what was searched."""
     mask = run_mask() if redact else None
     masker = None if mask is None else mask.event
     options = SearchOptions(role=role, tool=tool, errors=errors, rank=rank, limit=limit or None, mask=masker)
     found = archive.searched(" ".join(words), options, **filters)
-    if as_json:
-        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in found.hits)
-        write_bytes(b"[\n%s\n]\n" % lines if found.hits else b"[]\n")
-    else:
-        write_text("".join(_lines(hit, {}, wants_color()) for hit in found.hits))
+    _print(found.hits, {}, form)
     if mask is not None:
         report_masked(mask.counts)
     looked = f"{found.scanned.events:,} events of {counted(found.scanned.runs, 'run')} since {found.since}"
@@ -91,7 +88,7 @@ def _of_store(
 @redact_option
 @archive_option
 @sync_option
-@json_option
+@form_options
 def command(
     words: tuple[str, ...],
     filters: Filters,
@@ -102,7 +99,7 @@ def command(
     limit: int,
     redact: bool,
     archive_dir: str | None,
-    as_json: bool,
+    form: str | None,
 ) -> None:
     """Find what was said and done in all runs of the archive, newest first.
 
@@ -125,14 +122,9 @@ def command(
         )
         hits, total = searched(archive, " ".join(words), options, count=True, **filters)
         with archive.reading() as reader:
-            names = {} if as_json else short_ids(reader.index)
+            names = {} if form else short_ids(reader.index)
             looked = "" if hits else _searched(reader.index)
-    if as_json:
-        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
-        write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
-    else:
-        color = wants_color()
-        write_text("".join(_lines(hit, names, color) for hit in hits))
+    _print(hits, names, form)
     if mask is not None:
         report_masked(mask.counts)
     if total > len(hits):
@@ -143,6 +135,17 @@ def command(
         part = "the selected part of " if any(filters.values()) or role or tool or errors else ""
         say(f"nothing found in {part}{looked} of {archive.path}{gone}")
         raise click.exceptions.Exit(1)
+
+
+def _print(hits: Sequence[Hit], names: dict[str, str], form: str | None) -> None:
+    if form == "csv":
+        print_csv(Hit.__struct_fields__, (hit.to_dict() for hit in hits))
+    elif form == "json":
+        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
+        write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
+    else:
+        color = wants_color()
+        write_text("".join(_lines(hit, names, color) for hit in hits))
 
 
 def _searched(index: sqlite3.Connection) -> str:

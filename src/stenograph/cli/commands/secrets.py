@@ -52,7 +52,7 @@ def command(
 
     Exit code 1 when something is found, 0 when not: for CI and for hooks.
     """
-    chosen = any(value is not None for value in filters.values())
+    chosen = any(filters.values())
     if bool(targets) == (everything or chosen):
         raise click.UsageError("Name runs, or select runs of the archive: --all, --since 7d, --project . …")
     if show:

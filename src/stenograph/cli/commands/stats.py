@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from stenograph.cli.freshness import sync_option
-from stenograph.cli.options import archive_option, json_option, print_json, say
+from stenograph.cli.options import archive_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.cli.store import report_grep_period, store_options
-from stenograph.cli.table import print_fitted
+from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
 from stenograph.render.control_chars import on_one_line
@@ -30,14 +30,11 @@ _OPTIONAL = ("reasoning", "mean", "calls", "failed", "", "cached", "tools", "out
 _ROOM_FOR_KEY = 20
 
 
-def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | None, as_json: bool) -> None:
+def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | None, form: str | None) -> None:
     """Show the totals of all machines' runs in a store."""
     report_grep_period(filters)
     found = archive.stats(by, prices=prices, **filters)
-    if as_json:
-        print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
-    else:
-        _print(found, {})
+    _print(found, {}, form)
     if not found.totals["runs"]:
         say(f"no run of {archive.url} matches")
 
@@ -49,27 +46,34 @@ def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | No
 @prices_option
 @archive_option
 @sync_option
-@json_option
-def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
+@form_options
+def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, form: str | None) -> None:
     """Show totals of tokens, cost and tool calls in the archive.
 
     Every model call counts once, even if forks, resumes and repeated lines report it again. Cost is computed from a
     dated table of list prices; a model that is not in it costs "unknown", never zero. Times are local. A block is five
-    hours from the full hour of the first activity, as subscriptions count.
+    hours from the full hour of the first activity, as subscriptions count. --csv prints the rows without the totals.
     """
     with Archive(archive_dir) as archive:
         found = archive.stats(by, prices=prices, **filters)
         with archive.reading() as reader:
-            names = short_ids(reader.index) if by == "run" and not as_json else {}
-    if as_json:
-        print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
-    else:
-        _print(found, names)
+            names = short_ids(reader.index) if by == "run" and form is None else {}
+    _print(found, names, form)
     if not found.totals["runs"]:
         say(f"no run of {archive.path} matches")
 
 
-def _print(found: Stats, names: Mapping[str, str]) -> None:
+def _print(found: Stats, names: Mapping[str, str], form: str | None) -> None:
+    if form == "json":
+        print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
+    elif form == "csv":
+        rows = found.to_dicts()
+        print_csv(list(rows[0]) if rows else [found.by], rows)
+    else:
+        _print_table(found, names)
+
+
+def _print_table(found: Stats, names: Mapping[str, str]) -> None:
     totals, has_tools = found.totals, found.by != "model"
     weights = [_weight(row, totals) for row in found]
     most = max(weights, default=0) or 1
