@@ -134,7 +134,10 @@ def open_store(url: str) -> Objects:
     Credentials and endpoints are found as the cloud's own tools find them (environment, profile, role of the machine).
     Raises `InvalidTarget` for another URL, and `MissingExtra` without obstore.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket that is not closed
+        parts = urlsplit("")
     if parts.scheme not in SCHEMES or not (parts.netloc or parts.path):
         raise InvalidTarget(f"{url!r} is not the URL of a store; give file:///folder, s3://, gs:// or az://")
     if parts.scheme == "file" and (parts.netloc or not parts.path.startswith("/")):
