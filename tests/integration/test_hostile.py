@@ -68,6 +68,10 @@ COMMANDS = [
     ["sql", "SELECT * FROM entries"],
     ["sql", "SELECT * FROM tool_calls"],
     ["sql", "SELECT text FROM events"],
+    ["diff", SESSION, "@"],
+    ["explain", SESSION],
+    ["errors", SESSION],
+    ["files", SESSION],
 ]
 
 

@@ -22,13 +22,39 @@ _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_
 _SIGN = r"""
     [\w-]{0,40}+
     (?P<quote>(?:\\{0,7}+["'`])?)\]?
-    (?P<sign>[ \t]{0,8}+\??(?:=>|:=|=(?![=~])|:(?![:/=]))[ \t]{0,24}+)
+    (?P<sign>[ \t]{0,8}+\??(?:=>|:=|<-|=(?![=~])|:(?![:/=]))[ \t]{0,24}+)
 """
 _NAMES = {word: re.compile(pattern + _SIGN, re.ASCII | re.VERBOSE) for word, pattern in KEYWORDS.items()}
 _OPENING = re.compile(
-    r"(?:(?P<letters>[bruf]{1,2})(?=[\"']))?(?P<escapes>\\{0,7}+)(?P<quote>[\"'`])", re.ASCII | re.IGNORECASE
+    r"(?:(?P<letters>[brufn]{1,2})(?=[\"']))?(?P<escapes>\\{0,7}+)(?P<quote>[\"'`])", re.ASCII | re.IGNORECASE
 )
 _QUOTE_OR_LINE_END = re.compile(r"(?<!\\)(\\*+)([\"'`\r\n\v\f\x1c-\x1e\x85\u2028\u2029])")
+_TYPE = re.compile(
+    r"(?:&(?:'static[ ])?)?[A-Za-z_][\w.]{0,40}+(?:[\[<][\w., |]{0,60}+[\]>])?"
+    r"(?:[ ]?\|[ ]?(?:None|null|undefined)|[?!])?"
+    r"[ \t]{0,8}+=[ \t]{0,8}+(?=[a-zA-Z]{0,2}\\{0,7}+[\"']|[A-Z]\w{1,30}+\()",
+    re.ASCII,
+)
+"""A type between a name and its value: `password: str = "x"`."""
+_FALLBACK = re.compile(
+    r"[A-Za-z_$][\w.$]{0,80}+(?:\?\.\w{1,60}+|[\[(]\\{0,7}+[\"'][\w.-]{1,60}+\\{0,7}+[\"'][\])])?"
+    r"[ \t]{0,8}+(?:\|\||\?\?|\?:|or\b)[ \t]{0,8}+(?=\\{0,7}+[\"'`])",
+    re.ASCII,
+)
+"""Where the value usually comes from, before the one in its place: `process.env.TOKEN || "x"`."""
+_WRAPPER = re.compile(
+    r"(?:SecretStr|SecretString|Secret|Some|String::from|Buffer\.from|bytes\.fromhex|base64\.b64decode"
+    r"|Field\((?:default=)?SecretStr|Field)\((?:default=)?(?=[a-zA-Z]{0,2}\\{0,7}+[\"'])",
+    re.ASCII,
+)
+"""What makes a value of a literal."""
+_TRIPLE = re.compile(r"[bruf]{0,2}(?P<quote>\\{0,7}+[\"'])(?P=quote)(?=(?P=quote))", re.ASCII | re.IGNORECASE)
+_TAG = re.compile(r"!!(?:str|binary)[ \t]++", re.ASCII)
+_BLOCK = re.compile(
+    r"[|>][+-]?[1-9]?[+-]?[ \t]*+(?:\#[^\n]*+)?\r?\n(?P<lines>(?>(?:[ \t]{1,40}+[^\s][^\n]*+(?:\n|\Z)){1,40}))"
+)
+"""A value in the lines below its name, as in YAML."""
+_BLOCK_LINE = re.compile(r"^(?P<indent>[ \t]++)(?P<value>\S++)[ \t\r]*+$", re.MULTILINE)
 _ESCAPES = (0, 1, 3, 7)
 """How many backslashes are before a quote, by how often the text around it was escaped as JSON."""
 _FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:[._][a-z]+)+", re.ASCII)
@@ -84,7 +110,10 @@ def value_parts(text: str, start: int, stop: int, place: ValuePlace) -> list[Spa
     secret = secret_of(place.name)
     if secret is None:
         return []
+    start = _behind_code(text, start, place)
     opening = _OPENING.match(text, start)
+    if opening is None and place.sign.strip() == ":" and (block := _BLOCK.match(text, start)):
+        return list(_block_parts(text, block, place, secret))
     if opening is None:
         return bare_parts(text, start, stop, place, secret)
     start, end = opening.end(), _closing(text, opening)
@@ -94,10 +123,31 @@ def value_parts(text: str, start: int, stop: int, place: ValuePlace) -> list[Spa
     if not place.quoted_name and _closes_string(text, start, end):
         return []
     is_pattern = "r" in (opening["letters"] or "").lower()
-    is_command = opening["quote"] == "`" and " " in text[start:end]
+    is_command = opening["quote"] == "`" and " " in text[start:end] and secret.kind != "authorization"
     if is_pattern or is_command or not believes(text[start:end], place.name, secret):
         return []
     return parts_of(secret.kind, text, start, end)
+
+
+def _behind_code(text: str, start: int, place: ValuePlace) -> int:
+    """Where a literal begins: behind its type, what it stands in for, what makes a value of it, or two more quotes."""
+    patterns = (
+        (_TYPE, _FALLBACK, _WRAPPER, _TRIPLE, _TAG) if place.sign.strip() == ":" else (_FALLBACK, _WRAPPER, _TRIPLE)
+    )
+    for pattern in patterns:
+        match = pattern.match(text, start)
+        start = match.end() if match else start
+    return start
+
+
+def _block_parts(text: str, block: re.Match[str], place: ValuePlace, secret: Secret) -> Iterator[Span]:
+    """The lines of a block below a name, as far as they are indented more than it."""
+    before = text[text.rfind("\n", max(0, place.start - 200), place.start) + 1 : place.start]
+    indent = len(before) - len(before.lstrip(" \t"))
+    for line in _BLOCK_LINE.finditer(text, *block.span("lines")):
+        if len(line["indent"]) <= indent or not believes(line["value"], place.name, secret):
+            return
+        yield Span(*line.span("value"), secret.kind)
 
 
 def _closes_string(text: str, start: int, end: int) -> bool:

@@ -1,4 +1,4 @@
-"""Tables: a column or row with the name of a secret, in CSV, TSV and Markdown."""
+"""Tables: a column or row with the name of a secret, in CSV, TSV, Markdown and the output of databases."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ _ROW_PAIR = re.compile(
     re.MULTILINE,
 )
 _RULE = re.compile(r"[\s|:+-]+")
+_FRAMES = str.maketrans("│┃", "||")
+_FRAME = re.compile(r"[\s|:+=\u2500-\u257f-]+")
+"""A line between the rows of a table, as databases and terminals draw it."""
 _MOST_ROWS = 2000
 _MARKS = " \t\"'*`"
 _LONGEST_LINE = 4000
@@ -27,6 +30,7 @@ _LONGEST_LINE = 4000
 
 def column_secrets(text: str) -> Iterator[Span]:
     """The cells of columns and rows whose heading is the name of a secret."""
+    text = text.translate(_FRAMES) if "│" in text or "┃" in text else text
     if "\n" in text:
         done = 0
         for match in _HEADER.finditer(text):
@@ -65,6 +69,8 @@ def _rows(text: str, header: re.Match[str], secret: dict[int, Secret]) -> Genera
         at = end if end >= 0 else len(text)
         if at - start > _LONGEST_LINE:
             break
+        if separator == "|" and _FRAME.fullmatch(text, start, at):
+            continue
         cells = _cells(text, start, at, separator)
         if len(cells) != count:
             break

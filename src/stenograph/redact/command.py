@@ -29,11 +29,26 @@ _COMMANDS: dict[str, str] = {
     "mysql|mysqldump|mysqladmin|mysqlimport|mysqlshow|mysqlcheck|mysqlsh|mycli|mariadb|mariadb-dump|mariadb-admin": (
         rf"(?<=[ \t])-p{VALUE}"
     ),
-    "sshpass|twine|mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|psexec|psexec64|crackmapexec|cme|nxc"
+    "sshpass|twine|mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|psexec|psexec64|PsExec|PsExec64|altool|crackmapexec|cme|nxc"
     "|netexec|evil-winrm|hydra|useradd|usermod|beeline|steghide|cf|oc|ibmcloud|rdesktop|winrs|pgloader|kcadm|sqlpackage"
     "|cqlsh|cypher-shell|neo4j-admin": _LETTER_P,
-    "docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az": _LOGIN_P,
-    "redis-cli|redli|keydb-cli|valkey-cli": rf"(?<=[ \t])-a[ \t]{{1,4}}+{VALUE}",
+    "docker|podman|nerdctl|buildah|skopeo|helm|oras|crane": _LOGIN_P,
+    "az": (
+        rf"(?:(?<=login)[ \t](?:[^\n]{{0,200}}?[ \t])?(?:-p|--password)[ \t=]{{1,4}}+"
+        rf"|(?<=keyvault)[ \t]++secret[ \t]++set[ \t][^\n]{{0,200}}?--value[ \t=]{{1,4}}+){VALUE}"
+    ),
+    "redis-cli|redli|keydb-cli|valkey-cli": (
+        rf"(?<=[ \t])(?:-a|(?i:auth)(?:[ \t]++default)?|(?i:config[ \t]set[ \t]requirepass))[ \t]{{1,4}}+{VALUE}"
+    ),
+    "security": (
+        rf"(?<=[ \t])(?:(?:unlock|create)-keychain|import|add-(?:generic|internet)-password)[ \t]"
+        rf"(?:[^\n]{{0,200}}?[ \t])?-[pPw][ \t]++{VALUE}"
+    ),
+    "signtool": rf"(?<=[ \t])/p[ \t]++{VALUE}",
+    "etcdctl": rf"(?<=[ \t])--user[ \t=]{{1,4}}+{_QUOTE}{_USER}:{VALUE}",
+    "hatch": rf"(?<=[ \t])(?:-a|--auth)[ \t=]{{1,4}}+{VALUE}",
+    "netlify": rf"(?<=[ \t])env:set[ \t]++(?P<name>\w{{2,80}}+)[ \t]++(?!-){VALUE}",
+    "cloudflared": rf"(?<=[ \t])service[ \t]install[ \t]++(?!-){VALUE}",
     "htpasswd": rf"(?<=[ \t])-[A-Za-z]{{0,4}}b[A-Za-z]{{0,4}}[ \t]++{_WORD}[ \t]++{_WORD}[ \t]++{VALUE}",
     "openssl": rf"(?:(?<=[ \t])-pass(?:in|out)?[ \t]++{_QUOTE}pass:|(?<=[ \t])-k[ \t]++){VALUE}",
     "zip|unzip|sqlcmd|bcp|osql|isql|tsql|mosquitto_pub|mosquitto_sub|mosquitto_passwd": (
@@ -55,17 +70,24 @@ _COMMANDS: dict[str, str] = {
     "keytool|jarsigner|apksigner": (
         rf"(?<=[ \t])-{{1,2}}(?:src|dest|ks|key)?-?(?:store|key)?-?pass(?:wd)?[ \t]++(?:pass:)?{VALUE}"
     ),
-    "vault|bw": rf"(?<=[ \t])(?:login|unlock)[ \t]++(?!-){VALUE}",
+    "vault|bw": rf"(?<=[ \t])(?:login|unlock|unseal)[ \t]++(?>(?:[^\s@]{{1,60}}@[^\s@]{{1,60}}+[ \t]*+)?)(?!-){VALUE}",
     "rabbitmqctl": rf"(?<=[ \t])(?:add_user|change_password|authenticate_user)[ \t]++{_WORD}[ \t]++{VALUE}",
     "ngrok": rf"(?<=[ \t])(?:add-)?authtoken[ \t]++{VALUE}",
     "ssh-keygen": rf"(?<=[ \t])-[NP][ \t]{{0,4}}+{VALUE}",
     "mc": rf"(?<=[ \t])(?:alias[ \t]set|config[ \t]host[ \t]add)[ \t]++(?:{_WORD}[ \t]++){{3}}{VALUE}",
     "wpa_passphrase": rf"[ \t]++{_QUOTE}[^\n\"']{{1,64}}?{_QUOTE}[ \t]++{VALUE}[ \t]*+$",
     "nmcli": rf"(?<=[ \t])(?:password|wifi-sec\.psk)[ \t]++{VALUE}",
-    "net": rf"(?<=[ \t])use[ \t][^\n]{{0,160}}?/user:{_WORD}[ \t]++{VALUE}",
-    "influx|doctl|snyk": rf"(?<=[ \t])-t[ \t]++{VALUE}",
-    "cargo": rf"(?<=[ \t])login[ \t]++(?!-){VALUE}",
-    "nuget|dotnet": rf"(?<=[ \t])(?:-k|-ApiKey|setapikey)[ \t]++{VALUE}",
+    "net": (
+        rf"(?<=[ \t])(?:use[ \t][^\n]{{0,160}}?/user:{_WORD}[ \t]++{VALUE}"
+        rf"|user[ \t]++{_WORD}[ \t]++(?P<sent>[^\s/][^\s\[]{{0,120}}+)(?=[ \t]++/(?:add|domain|active)))"
+    ),
+    "influx|doctl": rf"(?<=[ \t])-t[ \t]++{VALUE}",
+    "snyk": rf"(?<=[ \t])(?:-t|auth)[ \t]++(?!-){VALUE}",
+    "cargo|wandb": rf"(?<=[ \t])login[ \t]++(?!-){VALUE}",
+    "nuget|dotnet": (
+        rf"(?<=[ \t])(?:-k|-ApiKey|setapikey|push[ \t]++[^\s-][^\s]{{0,200}}\.nupkg|user-secrets[ \t]++set[ \t]++"
+        rf"{_QUOTE}[\w.:-]{{1,80}}+{_QUOTE})[ \t]++(?!-){VALUE}"
+    ),
     "sqlplus|sqlldr|expdp|impdp|rman": rf"(?<=[ \t]){_QUOTE}[A-Za-z][\w.$]{{0,40}}+/{VALUE}",
     "gh|glab": rf"(?<=[ \t])(?:secret|variable)[ \t]set[ \t][^\n]{{0,120}}?(?:-b|--body|-v|--value)[ \t=]++{VALUE}",
     "pdftk": rf"(?<=[ \t])(?:user_pw|owner_pw|input_pw)[ \t]++(?:\w=)?{VALUE}",
@@ -79,8 +101,9 @@ _COMMANDS: dict[str, str] = {
         rf"|publish[ \t](?:[^\n]{{0,200}}?[ \t])?-p[ \t]++){VALUE}"
     ),
     "git|npm|yarn|pnpm|aws|gcloud|composer|bundle|pip|conda|wrangler|pulumi|snowsql": (
-        rf"(?<=[ \t])(?:config|configure)[ \t](?>(?:(?:set|--global|--local|--system|--add|--secret|-g)[ \t]++)*)"
-        rf"{_QUOTE}(?P<name>[\w./:@-]{{2,120}}+){_QUOTE}(?:=|[ \t]++)(?!-){VALUE}"
+        rf"(?<=[ \t])(?:(?:config|configure)[ \t](?>(?:(?:set|--global|--local|--system|--add|--secret|-g)[ \t]++)*)"
+        rf"{_QUOTE}(?P<name>[\w./:@-]{{2,120}}+){_QUOTE}(?:=|[ \t]++)"
+        rf"|put-parameter[ \t](?=[^\n]{{0,400}}SecureString)[^\n]{{0,400}}?--value[ \t=]++)(?!-){VALUE}"
     ),
 }
 COMMAND_NAMES = {name: number for number, names in enumerate(_COMMANDS) for name in names.split("|")}
@@ -105,11 +128,15 @@ _PIPED = re.compile(
     rf"(?:\\+n)?[\"'][ \t]++)?{VALUE}[\"']?[ \t]*+\|"
     r"[ \t]*+[^\n|;]{0,200}?"
     r"(?:--password-stdin|--pass(?:word|phrase)-fd|--with-token|--token-stdin|-S\b|--stdin|chpasswd|(?<![\w-])passwd"
-    r"|cryptsetup|secret[ ](?:put|create|set))",
+    r"|cryptsetup|secrets?[ ](?:put|create|set|versions[ ]add)|vercel[ ]env[ ]add|secret-tool[ ]store)",
     re.ASCII,
 )
 _HERE_STRING = re.compile(
     rf"(?:sudo[ \t]+-\w*S\w*|--password-stdin|chpasswd|--with-token)[^\n|;]{{0,80}}?<<<[ \t]*+{VALUE}"
+)
+_HEREDOC = re.compile(
+    r"chpasswd[^\n|;<]{0,40}+<<-?[ \t]*+[\"']?(?P<end>\w{1,20})[\"']?\n[\w.@-]{1,60}+:(?P<sent>[^\s\[]{1,128}+)\n",
+    re.ASCII,
 )
 _PAIRED = re.compile(r"[\w.@-]{1,60}:(?=.)")
 """The user before the password, as `chpasswd` reads them."""
@@ -194,8 +221,8 @@ def command_secrets(text: str) -> Iterator[Span]:
     yield from _flags(text)
     yield from _by_command(text)
     yield from _settings(text)
-    if "|" in text or "<<<" in text:
-        for pattern in (_PIPED, _HERE_STRING):
+    if "|" in text or "<<" in text:
+        for pattern in (_PIPED, _HERE_STRING, _HEREDOC):
             for match in pattern.finditer(text):
                 yield from _span(text, match)
 
@@ -249,7 +276,7 @@ def _names_secret(name: str) -> bool:
 
 
 def _span(text: str, match: re.Match[str]) -> Iterator[Span]:
-    start, end = match.span("sent") if "sent" in match.re.groupindex else value_span(match)
+    start, end = match.span("sent") if match.groupdict().get("sent") is not None else value_span(match)
     paired = _PAIRED.match(text, start, end) if match.re is _PIPED and "chpasswd" in match[0] else None
     start = paired.end() if paired else start
     value = text[start:end]

@@ -30,16 +30,31 @@ _DIRECTIVE = re.compile(
     re.ASCII,
 )
 _DEFINITION = re.compile(
-    rf"(?:\#define[ \t]++(?P<macro>\w{{2,80}}+)|(?P<typed>\w{{2,80}}+)[ \t]++(?:string|String"
+    rf"(?:(?:\#define|\((?:setq|setf|defvar|defconst|defparameter|def))[ \t]++(?P<macro>[\w-]{{2,80}}+)"
+    rf"|(?P<typed>\w{{2,80}}+)[ \t]++(?:As[ \t]++)?(?:string|String"
     rf"|str)[ \t]*+=)[ \t]*+(?=\\{{0,7}}+[\"'`]){VALUE}"
 )
-_ALWAYS = frozenset(("requirepass", "masterauth", "tls-key-file-pass", "primaryauth"))
-_MANIFEST = re.compile(r"(?:^|(?<=\n))kind:[ \t]*+[\"']?Secret[\"']?[ \t]*+\r?\n", re.MULTILINE)
-_SECTION = re.compile(
-    r"(?:^|(?<=\n))(?:stringData|data):[ \t]*+\r?\n(?P<lines>(?>(?:[ \t]{1,20}[^\r\n]*+(?:\r?\n|\Z)){1,400}))"
+_SERVER_COMMAND = re.compile(
+    rf"(?:{_NEWLINE}|(?<=>[ ]))(?:AUTH[ \t]++(?:(?:PLAIN|LOGIN|default)[ \t]++)?"
+    rf"|(?i:config[ \t]set[ \t]requirepass)[ \t]++"
+    rf"|::add-mask::){VALUE}(?=[ \t]*+(?:\r?\n|\\+[rn]|\\*+[\"']|\Z))",
+    re.ASCII,
 )
+"""What people type to a server of Redis or mail, and what a job of GitHub Actions says is secret."""
+_ALWAYS = frozenset(("requirepass", "masterauth", "tls-key-file-pass", "primaryauth"))
+_MANIFEST = re.compile(
+    r"(?:^|(?<=\n))[ \t-]{0,20}+kind:[ \t]*+[\"']?Secret[\"']?[ \t]*+(?:\r?\n|\Z)|\"kind\"\s{0,4}+:\s{0,4}+\"Secret\"",
+    re.MULTILINE,
+)
+_SECTION = re.compile(
+    r"(?:^|(?<=\n))(?P<indent>[ \t-]{0,20}+)(?:stringData|data):[ \t]*+\r?\n"
+    r"(?P<lines>(?>(?:[ \t]{1,40}[^\r\n]*+(?:\r?\n|\Z)){1,400}))"
+)
+_FLAT = re.compile(r"\"(?:stringData|data)\"\s{0,8}+:\s{0,8}+\{(?P<fields>[^{}]{1,100000}+)\}")
+_FIELD = re.compile(r"\"[\w./-]{1,100}+\"\s{0,4}+:\s{0,4}+\"(?P<value>[^\"\\\[]{1,100000}+)\"")
 _ENTRY = re.compile(
-    r"(?:^|(?<=\n))[ \t]++[\w./-]{1,100}+:[ \t]++(?![|>][-+]?[ \t]*+$)[\"']?(?P<value>[^\s\"'\[][^\r\n\"'\[]*+)",
+    r"(?:^|(?<=\n))(?P<indent>[ \t]++)[\w./-]{1,100}+:[ \t]++"
+    r"(?![|>][-+]?[ \t]*+$)[\"']?(?P<value>[^\s\"'\[][^\r\n\"'\[]*+)",
     re.MULTILINE,
 )
 _TERRAFORM = re.compile(
@@ -59,8 +74,13 @@ def file_secrets(text: str) -> Iterator[Span]:
     if "\tTRUE\t" in text or "\tFALSE\t" in text:
         for match in _COOKIE.finditer(text):
             yield from _unless_placeholder(text, *match.span("value"), "cookie")
+    if any(word in text for word in _SERVER_WORDS):
+        for match in _SERVER_COMMAND.finditer(text):
+            start, end = value_span(match)
+            if judge.looks_secret(text[start:end]) or not match[0].startswith("AUTH"):
+                yield from _unless_placeholder(text, start, end, "password")
     yield from _directives(text)
-    yield from _manifests(text)
+    yield from manifest_secrets(text)
 
 
 def _directives(text: str) -> Iterator[Span]:
@@ -80,12 +100,17 @@ def _directives(text: str) -> Iterator[Span]:
                 yield from _unless_placeholder(text, *value_span(match), secret.kind)
 
 
-def _manifests(text: str) -> Iterator[Span]:
+def manifest_secrets(text: str) -> Iterator[Span]:
     """Every value of a Kubernetes Secret."""
-    if not _MANIFEST.search(text):
+    if "Secret" not in text or not _MANIFEST.search(text):
         return
+    for flat in _FLAT.finditer(text):
+        for field in _FIELD.finditer(text, *flat.span("fields")):
+            yield from _unless_placeholder(text, *field.span("value"), "secret")
     for section in _SECTION.finditer(text):
         for entry in _ENTRY.finditer(text, *section.span("lines")):
+            if len(entry["indent"]) <= len(section["indent"]):
+                break
             yield from _unless_placeholder(text, *entry.span("value"), "secret")
 
 
@@ -94,6 +119,8 @@ def _unless_placeholder(text: str, start: int, end: int, kind: str) -> Iterator[
         yield Span(start, end, kind)
 
 
+_KIND_SECRET = re.compile(r"kind[\\\"]{0,16}+[ ]?:[ ]?[\\\"']{0,16}+Secret\b", re.ASCII)
+_SERVER_WORDS = ("AUTH ", "requirepass", "::add-mask::")
 _PGPASS_HINT = re.compile(r":(?:[0-9]{4,5}|\*):[\w*-]{1,64}+:[\w*.@-]{1,64}+:[^\s:]", re.ASCII)
 
 
@@ -101,6 +128,8 @@ def may_hold_file_secret(text: str) -> bool:
     """Whether a text may hold a line of such a file, beside those that name their secrets by keyword and sign."""
     if ("TRUE" in text or "FALSE" in text) and ("\t" in text or "\\t" in text):
         return True
-    if "kind: Secret" in text:
+    if "Secret" in text and _KIND_SECRET.search(text):
+        return True
+    if any(word in text for word in _SERVER_WORDS):
         return True
     return _PGPASS_HINT.search(text) is not None

@@ -16,11 +16,11 @@ from stenograph.redact.name import KEYWORDS
 from stenograph.redact.rules import Rules, built_in
 from stenograph.redact.url import may_hold_url_secret
 
-_SIGN = r"[\w-]{0,60}+[\s\\\"'`\]t?]{0,40}+[:=](?!\s{0,9}(?:\{|(?:null|true|false)[,}\]](?!\w)))"
+_SIGN = r"[\w-]{0,60}+[\s\\\"'`\]t?]{0,40}+(?:[:=]|<-)(?!\s{0,9}(?:\{|(?:null|true|false)[,}\]](?!\w)))"
 _NO_NUMBER = r"(?!\s{0,9}[0-9.]{1,40}[,}\]](?!\w))"
 _MAYBE_NUMBERS = ("pass", "pwd", "pin", "secret")
 _SHORTEST = len("_PASS=x")
-_USERINFO = re.compile(r"://[^\s/@]*+@|jdbc:oracle", re.ASCII)
+_USERINFO = re.compile(r"://[^\s/@]*+@|jdbc:oracle|@(?:tcp|unix)\(", re.ASCII)
 _IN_NAMES = ("key", "token", "secret", "pass", "credential", "auth", "cookie", "pwd")
 """Keywords that are searched inside of words; the others are separate words, which are found as such."""
 _NAMES = tuple(
@@ -41,30 +41,36 @@ _BEFORE_VALUE = re.compile(
     rf"(?:{_WORDS})[\w.-]{{0,40}}+(?:[\\\"']{{0,8}}+\s{{0,8}}+[,(]|[ \t]|\\t)[\s\\nt]{{0,12}}+[\"'`]"
     rf"|(?:env|arg|setenv|setx|export|-[gux]{{1,3}}|config|configure|set"
     rf"|--global)[ \t][\w./:@-]{{0,80}}?(?:{_WORDS})[\w.-]{{0,40}}+[ \t]"
-    rf"|(?:{_WORDS})\w{{0,40}}+[ \t]++str(?:ing)?[ \t]*+="
+    rf"|(?:{_WORDS})\w{{0,40}}+[ \t]++(?:as[ \t]++)?str(?:ing)?[ \t]*+="
     rf"|(?:token|secret|key|credentials?|pin)[^\w\s]{{0,4}}+(?:[ ](?:for|of|to|on|für|pour|para|de)[ ][^\n]{{1,80}}?)?"
     rf"(?:[ ](?:is|was|will be|are|to|ist|lautet|est|es)|[ ]?(?:->|→|=>|—|–|-))[^\n]{{0,24}}?[0-9!@#$%^&*+~\"'`\\]",
     re.ASCII,
 )
 """The name of a secret and its possible value, without a sign between them."""
 _HEADING = re.compile(
-    rf"(?:^|\\n|[\n\"])[\w \"'*`@./|,;\t\\-]{{0,200}}?(?:{_WORDS})[\w \"'*`-]{{0,20}}+(?:[,;|\t]|\\t|\\r|\\n|\n|\r)",
+    rf"(?:^|\\n|[\n\"])[\w \"'*`@./|│┃,;\t\\-]{{0,200}}?(?:{_WORDS})[\w \"'*`-]{{0,20}}+"
+    rf"(?:[,;|│┃\t]|\\t|\\r|\\n|\n|\r)",
     re.ASCII,
 )
-_SAYS_PASSWORD = re.compile(r"pass(?:w|phrase|code|[ -]phrase|:)|mot de passe")
+_SAYS_PASSWORD = re.compile(
+    r"pass(?:w|phrase|code|[ -]phrase|:)|mot de passe"
+    r"|(?:user|login|mail|account)[^\n]{0,90}?(?:\n[ \t]{0,20}+)?(?:(?<![a-z])|(?<=\\n))pass\b"
+)
 _ELSEWHERE = re.compile(
-    r"[密暗]|口令|令牌|パスワ|合言葉|トークン|비밀|암호|пароль"
-    r"|\\u(?:5bc6|6697|53e3|4ee4|30d1|5408|30c8|be44|c554|043f|041f|00f1|00fc)",
+    r"[密暗]|hasło|口令|令牌|パスワ|合言葉|トークン|비밀|암호|пароль"
+    r"|\\u(?:5bc6|6697|53e3|4ee4|30d1|5408|30c8|be44|c554|043f|041f|00f1|00fc|00f6|0142|015[ef])",
     re.IGNORECASE,
 )
-_BEARER = re.compile(r"bearer(?:[ +%]|\t|\\t)", re.ASCII)
+_BEARER = re.compile(r"bearer(?:[ +%]|\t|\\t)|basic(?:[ +%]|\t|\\t)[ \t20]{0,4}+[a-z0-9+/]{8}", re.ASCII)
 _IN_WORDS = frozenset(
     before + word.encode()
     for before in (b"", b"n", b"t", b"r")
     for word in (
         *("pwd", "pw", "psk", "pin", "mdp", "kennwort", "senha", "clave", "parola", "jeton", "mnemonic", "clé"),
         *("contraseña", "contrasena", "contraseñas", "schlüssel", "zugangsschlüssel", "identified", "credentials"),
-        *("masterauth", "requirepass", "primaryauth", "getconnection", "logon"),
+        *("masterauth", "requirepass", "primaryauth", "getconnection", "logon", "creds", "bindpw", "olcrootpw", "pat"),
+        *("wachtwoord", "hasło", "haslo", "lösenord", "şifre", "adgangskode", "salasana", "heslo", "jelszó", "parolă"),
+        *("fernet", "hmac", "createhmac", "jwt", "pdo", "mysqli", "dbi", "samesite", "httponly"),
     )
 )
 """Words that alone justify a search; inside JSON, the letter of an escaped line end is before some."""
@@ -100,6 +106,14 @@ _ONLY_WITH = {
     "configure": ("aws",),
     "spawn": ("expect", "send", "send_user", "sendline"),
     "chpasswd": ("echo", "printf"),
+    "secrets": ("echo", "printf"),
+    "secret": ("echo", "printf"),
+    "vercel": ("echo", "printf"),
+    "unseal": ("vault",),
+    "keyvault": ("az",),
+    "securestring": ("aws",),
+    "keychain": ("security",),
+    "codesign": ("security",),
 }
 """Commands that are common and take a secret only together with another word."""
 
@@ -144,7 +158,7 @@ def _has_other_sign(text: str, small: str) -> bool:
     """Whether a text shows a secret that needs no name."""
     if ("\\u" in text or not text.isascii()) and (_ELSEWHERE.search(text) or _ESCAPED.search(text)):
         return True
-    if "bearer" in small and _BEARER.search(small) is not None:
+    if ("bearer" in small or "basic" in small) and _BEARER.search(small) is not None:
         return True
     return may_hold_url_secret(text, small) or may_hold_file_secret(text)
 

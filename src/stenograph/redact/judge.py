@@ -11,7 +11,7 @@ from stenograph.redact.span import MARK_START
 _PLACEHOLDER = re.compile(
     r"""
       (?:[*.•#_?\s-]*+|x{3,}+)\Z
-    | \$+\(|\$\{?[A-Za-z_]\w*+\}?(?:\Z|[@&;])|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
+    | \$+\(|\$(?:[0-9@*]|\{?[A-Za-z_]\w*+\}?)(?:\Z|[@&;])|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
     | <[^<>]*+>\Z | \[[^\[\]]*+\]\Z | \{[\w.\ -]*+\}\Z
     | (?:process\.)?env[.:\[] | (?:os\.environ/|(?:os\.environ|secrets|vars|config|settings|self|this)[.\[])
     | (?:op|vault|file|arn):
@@ -20,14 +20,17 @@ _PLACEHOLDER = re.compile(
     re.ASCII | re.IGNORECASE | re.VERBOSE,
 )
 _TEMPLATE = re.compile(
-    r"\$\{|\{\{|#\{|<%|\{[A-Za-z_][\w.]{0,60}+(?:[(\[][^{}\"]{0,60}+)?\}|\*{3}|x{6}|(?:\.\.\.|…)\Z|your[-_ ]|redacted",
+    r"\$\{|\$\(|\{\{|#\{|<%|\{[A-Za-z_][\w.]{0,60}+(?:[(\[][^{}\"]{0,60}+)?\}"
+    r"|\*{3}|x{6}|(?:\.\.\.|…)\Z|your[-_ ]|redacted",
     re.ASCII | re.IGNORECASE,
 )
 _NO_VALUE = re.compile(
     r"none|null|nil|true|false|undefined|yes|no|on|off|str|string|text|int|integer|number|float|bool|boolean|bytes|any"
     r"|object|array|list|dict|map|void|never|varchar|char|type|optional|required|unknown|hidden|missing|invalid|valid"
     r"|empty|unset|set|sha256|sha512|base64|oauth2|bearer|basic|include|omit|inherit|read|write|return|await|async"
-    r"|new|\#[0-9a-f]{3,8}",
+    r"|new|\#[0-9a-f]{3,8}"
+    r"|passwort|kennwort|mot de passe|contrase[ñn]a|senha|wachtwoord|lösenord|hasło|пароль"
+    r"|密码|密碼|パスワード|비밀번호",
     re.ASCII | re.IGNORECASE,
 )
 _WORD = r"(?:[A-Z]?[a-z]++|[A-Z]++)"
@@ -48,14 +51,18 @@ _LETTER = re.compile(r"[A-Za-z]", re.ASCII)
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
 _SIGN = re.compile(r"[!@#$%^&*+=~?|<>{}]", re.ASCII)
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z].*[a-z][A-Z]|[A-Z][a-z][A-Z][a-z][A-Z]", re.ASCII)
+_ASSIGNMENT = r"(?![A-Za-z0-9+/_-]{16,}={1,2}\Z)\S+=\S*"
+"""A name and a value; the padding of base64 is not a sign."""
 _PLAIN_MIX = re.compile(
     r"[A-Za-z]+(?:[-_.][A-Za-z]+)*[-_.]?[0-9]{1,2}|[0-9]+(?:st|nd|rd|th|ms|kb|mb|gb|px|em|[a-z]|-[a-z]+(?:-[a-z]+)*)"
-    r"|[A-Za-z]+\(\)|[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}.*|[A-Z]+-[0-9]+|[a-z]+(?:\.[a-z]+)+:[0-9]+|\S*\(\S*\)|\S+=\S*",
+    r"|[A-Za-z]+\(\)|[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}.*|[A-Z]+-[0-9]+|[a-z]+(?:\.[a-z]+)+:[0-9]+|\S*\(\S*\)"
+    rf"|{_ASSIGNMENT}",
     re.ASCII | re.IGNORECASE,
 )
 """Words with a number, counts, dates, calls, assignments."""
 _CALL = re.compile(
-    r"[\w.$]+\[\S*|\S*\(\S*|\S+=\S*|[0-9]+(?:-[a-z]+)+|[0-9]+[a-z]{1,2}|[a-z]+\.[a-z]+\S*|\S*\.(?:py|js|ts|md|json|txt)",
+    rf"[\w.$]+\[\S*|\S*\(\S*|{_ASSIGNMENT}|[0-9]+(?:-[a-z]+)+|[0-9]+[a-z]{{1,2}}|[a-z]+\.[a-z]+\S*"
+    r"|\S*\.(?:py|js|ts|md|json|txt)",
     re.ASCII,
 )
 _DIGESTS = (32, 40, 56, 64, 96, 128)
@@ -69,7 +76,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_no_value(value: str) -> bool:
-    """Whether the value is a word of programming languages: a type, a constant, a way to authenticate."""
+    """Whether the value is a word of programming languages, or a translation of its own label."""
     return _NO_VALUE.fullmatch(value) is not None
 
 
@@ -130,6 +137,7 @@ def looks_secret(value: str) -> bool:
 
 def looks_mixed(value: str) -> bool:
     """Whether a word behind the name of a secret mixes letters with digits, signs or capitals as passwords do."""
+    value = value.rstrip("?")
     if len(value) < 5 or is_path(value) or is_version(value) or _CALL.fullmatch(value) or is_words(value):
         return False
     has_letter = _LETTER.search(value)

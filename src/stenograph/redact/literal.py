@@ -13,7 +13,7 @@ from stenograph.redact.span import Span
 
 _TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|[\[\]{},]|(?<![\w."+-])([0-9]{4,40}+)(?![\w.+-])', re.DOTALL)
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_OF_PAIR = re.compile(r"(?:name|key|value)\Z", re.IGNORECASE)
+_OF_PAIR = re.compile(r"(?:name|key|value|sameSite)\Z", re.IGNORECASE)
 _SPELLED_LETTER = re.compile(r"\\+u00(?:0[9aAdD]|[2-7][0-9a-fA-F])|.", re.DOTALL)
 _LETTER = re.compile(rf"{_PAIR}|\\u[0-9a-fA-F]{{4}}|\\.|.", re.DOTALL)
 

@@ -13,7 +13,7 @@ from stenograph.redact.span import Span
 _LT, _GT = r"(?:<|&lt;)", r"(?:>|&gt;)"
 _CONTENT = (
     r"(?:<!\[CDATA\[)?(?P<value>(?:[^<>&\s\[]|\[(?!masked:)|&(?!lt;|gt;))"
-    r"(?>(?:[^<>&\r\n\[]|\[(?!masked:)|&(?!lt;|gt;)){0,400}))"
+    r"(?>(?:[^<>&\r\n\[\]]|\[(?!masked:)|\](?!\]>|\]&gt;)|&(?!lt;|gt;)){0,400}))"
 )
 _ELEMENT = re.compile(
     rf"{_LT}(?:[\w-]{{1,20}}:)?(?P<name>[\w.-]{{2,60}}+)(?:[ \t][^<>]{{0,120}}+)?{_GT}\s{{0,8}}+{_CONTENT}(?=\]\]>"
@@ -22,8 +22,8 @@ _ELEMENT = re.compile(
 )
 _NAMED = re.compile(
     rf"{_LT}[\w:.-]{{1,40}}+[ \t][^<>]{{0,120}}?(?:name|key"
-    rf"|id)=\\*+[\"'](?P<name>[\w.-]{{2,80}}+)\\*+[\"'][^<>]{{0,120}}+{_GT}\s{{0,8}}+{_CONTENT}"
-    rf"(?=\s{{0,8}}+{_LT}\\*+/)",
+    rf"|id)=\\*+[\"'](?P<name>[\w.-]{{2,80}}+)\\*+[\"'][^<>]{{0,120}}+{_GT}\s{{0,8}}+"
+    rf"(?:{_LT}value{_GT}\s{{0,8}}+)?{_CONTENT}(?=\s{{0,8}}+{_LT}\\*+/)",
     re.ASCII,
 )
 _LISTED = re.compile(

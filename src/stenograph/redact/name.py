@@ -37,8 +37,9 @@ KEYWORDS = {
     "pass": r"pass(?:w|phrase|code|(?<=_pass)(?![a-z])|(?<=[a-z]pass)(?=[\W_]|$))",
     "pwd": r"pwd",
     "psk": r"psk(?![a-z])",
-    "pw": r"(?<![a-z])pw(?![a-z])",
+    "pw": r"(?:(?<![a-z])|(?<=root)|(?<=bind))pw(?![a-z])",
     "pin": r"(?<![a-z])pin(?![a-z])",
+    "pat": r"(?<=[a-z0-9][_-])pat(?![a-z])",
     "kennwort": r"kennwort",
     "contrase": r"contrase[nñ]a",
     "passe": r"mot_?de_?passe",
@@ -84,13 +85,21 @@ _SURE = (
     ("licensekey", "secret"),
     ("signingkey", "secret"),
     ("encryptionkey", "secret"),
+    ("hmackey", "secret"),
+    ("secretstring", "secret"),
     ("masterkey", "secret"),
     ("oauthbearer", "token"),
     ("authorization", "authorization"),
     ("cookie", "cookie"),
 )
 _SHORT_NAMES = ("psk", "pw", "pin")
-_FAIR = {"token": "token", "auth": "credential", "credential": "credential", "credentials": "credential"}
+_FAIR = {
+    "token": "token",
+    "auth": "credential",
+    "credential": "credential",
+    "credentials": "credential",
+    "passwords": "password",
+}
 _OF_TOKENS = re.compile(
     r"input|output|next|prev|previous|first|last|current|page|continuation|cursor|sync|resume|cancel|cancellation"
     r"|max|min|num|per|eos|bos|pad|unk|sep|cls|mask|stop|special"
@@ -106,7 +115,7 @@ _PUBLIC = re.compile(r"public|publishable|pub|pubkey")
 """Words in the names of public keys."""
 _OF_KEYS = re.compile(
     r"cache|primary|foreign|sort|partition|idempotency|dedupe|dedup|index|hash|object|storage|lookup|group|routing"
-    r"|integrity"
+    r"|integrity|socket"
     r"|lock|etag|query|map|dict|row|react|shard|s|cookie|cookies"
 )
 """Words in the names of keys under which something is stored or found; `s` is what `s3` leaves."""
@@ -118,7 +127,7 @@ _OF_PASSES = re.compile(
 """Words before `pass` with which it means a password."""
 _VARIANTS = re.compile(
     r"confirm|confirmation|again|repeat|old|new|current|previous|prod|production|dev|development|test|staging"
-    r"|base|value|default|ro|rw|primary|secondary"
+    r"|base|value|default|ro|rw|primary|secondary|v"
 )
 """Last words that do not change what a name is about."""
 
@@ -159,7 +168,7 @@ def secret_of(name: str) -> Secret | None:
 
 def looks_random(value: str, secret: Secret) -> bool:
     """Whether a value is irregular enough for a name that says little."""
-    return judge.is_random(value) and not (secret.grade is Grade.FAINT and judge.is_digest(value))
+    return judge.is_random(value) and not (secret.grade is Grade.FAINT and judge.is_digest(value.rsplit("-", 1)[-1]))
 
 
 def is_name_of_secret(value: str) -> bool:
@@ -176,8 +185,10 @@ def _by_ending(words: list[str], name: str) -> Secret | None:
             return Secret(kind, Grade.SURE)
     if words[-1] == "pass" and (name.isupper() or (len(words) > 1 and _OF_PASSES.fullmatch(words[-2]))):
         return Secret("password", Grade.SURE)
-    if words[-1] in _SHORT_NAMES:
+    if words[-1] in _SHORT_NAMES or compact.endswith(("rootpw", "bindpw")):
         return Secret("password", Grade.SURE)
+    if words[-1] == "pat" and len(words) > 1:
+        return Secret("token", Grade.WEAK)
     if compact in _FAIR:
         return Secret(_FAIR[compact], Grade.FAIR)
     if compact.endswith("token"):

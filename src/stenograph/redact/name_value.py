@@ -14,6 +14,7 @@ from stenograph.redact.unquoted import ValuePlace
 
 _VALUE = "value"
 _LABELS = ("name", "key")
+_OF_COOKIES = ("httpOnly", "sameSite", "hostOnly")
 _LONGEST_LABEL = 100
 
 _quote = r"(?:\\{0,7}+[\"'`])?"
@@ -31,10 +32,15 @@ def labels_in(fields: Mapping[Any, Any]) -> dict[Any, str]:
     found: dict[Any, str] = {}
     for key, item in fields.items():
         if isinstance(item, str) and isinstance(key, str) and key.lower().endswith(_VALUE):
-            label = _label(key[: -len(_VALUE)], fields)
+            label = "session_token" if _is_cookie(key, fields) else _label(key[: -len(_VALUE)], fields)
             if label is not None:
                 found[key] = label
     return found
+
+
+def _is_cookie(key: str, fields: Mapping[Any, Any]) -> bool:
+    """Whether an object is a cookie, as browsers list them: its name says little, and its value lets one in."""
+    return key == _VALUE and "name" in fields and any(field in fields for field in _OF_COOKIES)
 
 
 def _label(prefix: str, fields: Mapping[Any, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -12,7 +13,7 @@ from stenograph.redact.base64_text import holds_packed, packed_secrets
 from stenograph.redact.call import call_secrets
 from stenograph.redact.columns import column_secrets
 from stenograph.redact.command import argument_secrets, command_secrets
-from stenograph.redact.file_line import file_secrets
+from stenograph.redact.file_line import file_secrets, manifest_secrets
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
 from stenograph.redact.known import KnownSecrets
@@ -41,6 +42,7 @@ from stenograph.redact.user_rules import UserRules
 _PASSES = 8
 """A mark can uncover another secret, next to which there were letters before; two passes are common, three rare."""
 
+_JSON_LINE = re.compile(r"^[ \t]*+[{\[].*[}\]][ \t\r]*$", re.MULTILINE)
 _LONGEST_NAME = 100
 """Longer keys are not names of fields, and judgments about names are cached."""
 
@@ -130,6 +132,8 @@ class TextMask:
 
     def _in_text(self, text: str) -> Iterator[Span]:
         yield from self._spans(text)
+        if "\\" in text:
+            yield from self._in_json_lines(text)
         yield from packed_secrets(text, lambda content: self.find(None, content))
         if "\\u00" in text:
             letters = spelled_out(text)
@@ -143,6 +147,15 @@ class TextMask:
         if self.memory is not None:
             yield from self.memory.spans(text)
 
+    def _in_json_lines(self, text: str) -> Iterator[Span]:
+        """What is found in the strings of lines of JSON, as in a log: there a line end is an escape."""
+        for line in _JSON_LINE.finditer(text):
+            if "\\" in line[0] and is_json(line[0]):
+                yield from (
+                    span._replace(start=span.start + line.start(), end=span.end + line.start())
+                    for span in self._in_json(line[0])
+                )
+
     def _in_json(self, text: str) -> Iterator[Span]:
         """What is found in each string of JSON text, so that only the inside of strings can change."""
         for start, end, name, label, is_number in literals(text):
@@ -154,6 +167,7 @@ class TextMask:
                 yield from in_source(inner, start, list(labelled(label, decoded(inner))))
             elif self.promise(name) or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner):
                 yield from in_source(inner, start, self.find(name, decoded(inner)))
+        yield from manifest_secrets(text)
         for strings in string_lists(text):
             items = [decoded(text[start:end]) for start, end in strings]
             for number, spans in argument_secrets(items).items():

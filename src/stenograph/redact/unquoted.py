@@ -14,6 +14,8 @@ _DELIMITERS = r"\s\"'`\\;&|<>(){}\[\]"
 _ESCAPED = r"\\[!#$%&*@^~=+:?]"
 _BARE = re.compile(rf"(?:[^{_DELIMITERS},=]|{_ESCAPED})+(?:={{1,2}}(?=[{_DELIMITERS},]|\Z))?")
 _SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})+")
+_REFERENCE = re.compile(r"![A-Za-z]{2,40}+[ \t]++[^\s#]|:?\?[a-z]", re.ASCII)
+"""A value that is kept elsewhere, in YAML (`!vault |`, `!Ref X`), or what a shell says without one (`:?missing`)."""
 _ODD_SETTING = re.compile(r"[&|>)}][^\s\"'`\\\[]{5,}+(?=\s|\Z)")
 """A value that begins with a sign of the shell, in a file that no shell reads."""
 _REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+")
@@ -25,7 +27,7 @@ _COMMAND_START = re.compile(r"(?:^|\\n|\n)(?:export |set |env )?\Z", re.ASCII)
 _PROPERTY = re.compile(r"(?<![\w-])-D[\w.]{0,60}\Z", re.ASCII)
 _LINE_END = re.compile(r"[ \t]*+(?:\r?\n|\#|\Z)")
 _LAST_LINE = re.compile(r"\s*+\Z")
-_GOES_ON = re.compile(r"[ \t]++(?:[a-z]++\b|\w++=|--?[a-z])", re.ASCII)
+_GOES_ON = re.compile(r"[ \t]++(?:[a-z]++\b|\w++[=:]|--?[a-z]|>)", re.ASCII)
 _SECTION = re.compile(r"(?:^|\n)\[{1,2}[\w.: \"'-]{1,80}\]{1,2}[ \t]*\r?\n[^\[\](){}]*\Z")
 _DATA_LINE = re.compile(
     r"\n[ \t]*+(?:- )?[\w.-]{1,60}+:[ \t]++(?!(?:str|int|bool|float|string|number|boolean|any|object|bytes)\b)"
@@ -33,6 +35,9 @@ _DATA_LINE = re.compile(
     re.ASCII,
 )
 """A line of YAML whose value is data and not a type."""
+_LOGIN_NAME = re.compile(r"(?:AUTH|CREDENTIALS?|CREDS)\Z", re.ASCII)
+_LOGIN = re.compile(r"[\w.@-]{1,60}+[:/](?![0-9]{1,5}\Z|[/$<*%{])[^\s/]{4,}+", re.ASCII)
+"""A user and a password, as in `BASIC_AUTH=ada:x`."""
 _NEIGHBOURS = 800
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*+", re.ASCII)
 _SMALL_WORD = re.compile(r"[a-z]{4,}+", re.ASCII)
@@ -58,7 +63,7 @@ class ValuePlace(NamedTuple):
 def bare_parts(text: str, start: int, stop: int, place: ValuePlace, secret: Secret) -> list[Span]:
     """The secret parts of a value without quotes that begins at `start` and is judged up to `stop`."""
     sign, stop = place.sign.strip(), min(stop, start + _ENOUGH)
-    if sign == "=>":
+    if (sign == "=>" and not place.before.endswith("[")) or _REFERENCE.match(text, start, stop):
         return []
     if secret.kind == "cookie":
         return cookies_at(text, start) if sign == ":" else []
@@ -90,7 +95,8 @@ def _believes(value: str, text: str, end: int, place: ValuePlace, secret: Secret
     if is_code and text[end : end + 1] in ("(", "[", "{", "<"):
         return False
     if secret.grade <= Grade.WEAK:
-        return word.lower() != place.name.lower() and looks_random(value, secret)
+        is_login = _is_setting(place) and _LOGIN_NAME.search(place.name) and _LOGIN.fullmatch(value)
+        return word.lower() != place.name.lower() and (bool(is_login) or looks_random(value, secret))
     alone = _LINE_ENDS.match(text, end) is not None
     if value.isdigit() and alone and secret.grade is Grade.SURE and secret.kind == "password":
         return len(value) >= 4

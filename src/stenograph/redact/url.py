@@ -11,6 +11,10 @@ from stenograph.redact.span import Span
 _USERINFO = re.compile(
     r"://[^\s/:@\"'`\\<>\[]*+:((?>(?:[^\s/@\"'`\\\[]++|\[(?!masked:)|@(?=[^\s/@\"'`\\]{0,80}@)){1,999}))@(?=[\w\[{$<%])"
 )
+_DRIVER = re.compile(
+    r"(?<![\w/\[.-])[\w.-]{1,60}+:((?>(?:[^\s:/@\"'`\\\[]|\[(?!masked:)){1,128}))@(?:tcp|unix)\(", re.ASCII
+)
+"""What the driver of MySQL for Go is given."""
 _EXAMPLES = frozenset(("password", "passwd", "pass", "pwd", "secret", "token"))
 """What documentation writes in place of a password."""
 _LONE_USER = re.compile(r"://((?>(?:[^\s/:@\"'`\\\[]|\[(?!masked:)){20,256}))@(?=[\w])", re.ASCII)
@@ -26,7 +30,7 @@ _SIGNED = re.compile(
 def url_secrets(text: str) -> Iterator[Span]:
     """The passwords and signatures in addresses."""
     if "@" in text:
-        for pattern in (_USERINFO, _ORACLE):
+        for pattern in (_USERINFO, _ORACLE, _DRIVER):
             for match in pattern.finditer(text):
                 if not judge.is_placeholder(match[1]) and match[1].lower() not in _EXAMPLES:
                     yield Span(*match.span(1), "password")

@@ -17,7 +17,7 @@ def section(title: str, rows: Iterable[str], most: int, command: str) -> Iterato
         return
     yield ""
     yield f"{title}:"
-    yield from (f"  {row}" for row in found[:most])
+    yield from (f"  {on_one_line(row)}" for row in found[:most])
     if len(found) > most:
         yield f"  … and {len(found) - most} more (steno {command} --json has all)"
 

@@ -73,10 +73,10 @@ def describe(call: Call, adapter: str) -> str:
     tool = tables_of(adapter).tools.get(call.name)
     action = action_of(tool, call.input) if tool is not None else None
     if action is not None and action.command is not None:
-        return f"{call.name}: {_one_line(action.command)}"
+        return f"{_one_line(call.name)}: {_one_line(action.command)}"
     if action is not None and action.paths:
-        return f"{call.name}: {_one_line(', '.join(action.paths))}"
-    return f"{call.name}: {_one_line(' '.join(_texts(call.input)))}".rstrip(": ")
+        return f"{_one_line(call.name)}: {_one_line(', '.join(action.paths))}"
+    return f"{_one_line(call.name)}: {_one_line(' '.join(_texts(call.input)))}".rstrip(": ")
 
 
 def _named(tool: Tool | None, tool_input: Any, stand_ins: Mapping[str, str]) -> Iterator[str]:

@@ -48,7 +48,7 @@ def test_a_store_without_conditional_create_is_refused(tmp_path: Path, monkeypat
     assert refused.value.exit_code == 4
 
 
-@pytest.mark.parametrize("url", ["", "folder", "/folder", "file://folder", "ftp://x/y", "s3:", "memory:///"])
+@pytest.mark.parametrize("url", ["", "folder", "/folder", "file://folder", "ftp://x/y", "s3:", "memory:///", "s3://[x"])
 def test_another_url_is_refused(url: str) -> None:
     """With what a store's URL looks like."""
     with pytest.raises(InvalidTarget, match="is not the URL of a"):

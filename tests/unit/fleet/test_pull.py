@@ -123,3 +123,14 @@ def test_what_cannot_be_pulled_is_one_line(tmp_path: Path) -> None:
     store.delete([first.key])
     with pytest.raises(SourceError, match=r"the store lacks bytes 0 to .* push that archive again"):
         brought(store, archive, tmp_path / "back")
+
+
+@pytest.mark.parametrize("said", [b"{", b'{"id": 5}', b'{"id": "../x", "made_at": "x", "host": "x", "user": "x"}'])
+def test_an_identity_that_says_nothing_or_another_archive_is_refused(tmp_path: Path, said: bytes) -> None:
+    """Others write to a shared store, too: what they put there is one line, not a traceback."""
+    archive = "550e8400-e29b-41d4-a716-446655440000"
+    store = folder_store(tmp_path)
+    store.create(f"v1/{archive}/archive.json", said)
+    for prefix in (archive, "550e"):
+        with pytest.raises(SourceError, match=r"archive\.json of .* does not say which archive it is"):
+            find_archive(store, prefix)

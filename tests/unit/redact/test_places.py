@@ -74,6 +74,20 @@ def test_a_placeholder_in_such_a_place_stays(place: str) -> None:
         "src/app.py:1234:5: error: unexpected token",
         "https://example.org/x?page=2&sort=name&signed=true",
         "echo hello | grep h",
+        "password: !vault |",
+        "password: !Ref Parameter",
+        ": ${DB_PASSWORD:?missing}",
+        'API_KEY="$1"',
+        "Passwort vergessen?",
+        "{ password: 'Passwort', token: 'Token' }",
+        '"auth.login.password": "Mot de passe"',
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Cache restored from key: setup-node-" + "0a1b2c3d4e5f6978" * 4,
+        'HEX_PAT = "[0-9A-Fa-f]{1,4}"',
+        'KEY: Final = "sk-$(openssl rand -hex 32)"',
+        "net user growth is strong; security import rules; AUTH LOGIN",
+        "PASS src/auth/utf8_decode.test.ts",
+        "Authorization: see RFC 9110, section 11.6.2",
     ],
 )
 def test_what_only_speaks_of_secrets_stays(text: str) -> None:
@@ -92,3 +106,21 @@ def test_numbers_under_the_name_of_a_password_are_masked() -> None:
         "retries": {"pin": 7},
     }
     assert mask_text("password: 12345678\nport: 5432") == "password: [masked:password]\nport: 5432"
+
+
+@pytest.mark.parametrize("place", ["The key is {}.", "password for ada: {}", "user ada, password {}", "api key -> {}"])
+def test_the_padding_of_base64_is_not_an_assignment(place: str) -> None:
+    """A value that ends with `=` in a sentence is masked like any other; an assignment there is not one."""
+    value = "Dqz0hy99rntsXQC7EzruIsgYa2XjZZTxddwWK2uc="
+    if "The key" not in place:
+        assert value not in mask_text(place.format(value))
+    assert mask_text(place.format("timeout=")) == place.format("timeout=")
+
+
+def test_lines_of_json_are_read_as_json() -> None:
+    """A tool that prints a log of JSON lines, in which a table of a database stands escaped."""
+    table = " user | password \n------+----------\n ada  | hunter2x9\n"
+    text = "\n".join(json.dumps({"number": number, "output": table}) for number in range(3))
+    masked = mask_text("log:\n" + text)
+    assert "hunter2x9" not in masked
+    assert [json.loads(line)["number"] for line in masked.splitlines()[1:]] == [0, 1, 2]

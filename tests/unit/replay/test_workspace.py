@@ -120,6 +120,13 @@ def test_a_call_on_one_line() -> None:
     assert describe(read, "claude_code") == "Read: /a"
 
 
+@pytest.mark.parametrize("tool_input", [{}, {"command": "ls"}, {"file_path": "/a"}])
+def test_a_name_cannot_hide_what_would_run(tool_input: dict[str, str]) -> None:
+    """A terminal obeys nothing in a question, or the list of calls could be wiped out by one of them."""
+    call = Call(seq=1, call_id="c", name="\x1b[2J\x9bRead\u202e\r\n", input=tool_input)
+    assert describe(call, "claude_code").startswith("␛[2J\\x9bRead\\u202e␊")
+
+
 def test_texts_of_programs_are_read_as_far_as_they_can_be() -> None:
     """An absolute path in any text counts: it is better to ask once more."""
     assert list(command_paths("python -c 'open(\"/etc/x\")'")) == ["/etc/x"]

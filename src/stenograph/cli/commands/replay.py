@@ -13,6 +13,7 @@ import click
 from stenograph.atomic_file import write_atomically
 from stenograph.cli.options import archive_option, json_document, root_option, say, write_bytes
 from stenograph.errors import InvalidOption, InvalidTarget
+from stenograph.render.control_chars import visible
 from stenograph.replay.loading import load_recording
 from stenograph.replay.program import run_program
 from stenograph.replay.report import ReplayReport
@@ -139,7 +140,7 @@ def _wait(url: str) -> int:
 
 def _write_report(report: ReplayReport, file: str | None) -> None:
     for line in report.lines():
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
     if file is None:
         return
     document = json_document(report.to_dict())

@@ -136,7 +136,10 @@ def open_store(url: str, *, must_exist: bool = False) -> Objects:
     A folder is made, unless it `must_exist`. Raises `InvalidTarget` for another URL, `SourceError` where a folder is
     missing that must exist, and `MissingExtra` without obstore.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket that is not closed
+        parts = urlsplit("")
     if parts.scheme not in SCHEMES or not (parts.netloc or parts.path):
         raise InvalidTarget(f"{url!r} is not the URL of a store; give file:///folder, s3://, gs:// or az://")
     if parts.scheme == "file" and (parts.netloc or not parts.path.startswith("/")):

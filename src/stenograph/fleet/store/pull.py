@@ -71,8 +71,20 @@ class Pulled(Struct, kw_only=True):
 
 def stored_archives(store: Objects) -> list[ArchiveIdentity]:
     """The archives in a store. Raises `SourceError`."""
-    found = [store.find(identity_key(archive)) for archive in archives_in(store)]
-    return [msgspec.json.decode(each, type=ArchiveIdentity) for each in found if each]
+    found = {archive: store.find(identity_key(archive)) for archive in archives_in(store)}
+    return [_identity(store, archive, data) for archive, data in found.items() if data]
+
+
+def _identity(store: Objects, archive: str, data: bytes) -> ArchiveIdentity:
+    """What an object of a store says about the archive in whose folder it is."""
+    try:
+        identity = msgspec.json.decode(data, type=ArchiveIdentity)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        identity = None
+    if identity is None or identity.id != archive:
+        key = identity_key(archive)
+        raise SourceError(f"{key} of {store.url} does not say which archive it is; push that archive again", store.url)
+    return identity
 
 
 def find_archive(store: Objects, prefix: str) -> ArchiveIdentity:
@@ -81,7 +93,7 @@ def find_archive(store: Objects, prefix: str) -> ArchiveIdentity:
     Without permission to list the archives of a store, give the whole id.
     """
     if _is_uuid(prefix.lower()) and (found := store.find(identity_key(prefix.lower()))):
-        return msgspec.json.decode(found, type=ArchiveIdentity)
+        return _identity(store, prefix.lower(), found)
     matching = [each for each in stored_archives(store) if prefix and each.id.startswith(prefix.lower())]
     if len(matching) != 1:
         what = f"{len(matching)} archives begin with" if matching else "no archive is called"
