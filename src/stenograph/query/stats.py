@@ -20,18 +20,18 @@ from stenograph.query.kept_sums import summed
 from stenograph.query.scope import Scope
 from stenograph.query.spending import BY_CALL, BY_TOOL, Spending, spent
 
-_TIMES = ("day", "hour", "block", "week", "month")
-KEYS = (*_TIMES, "model", "agent", "project", "branch", "run", "tool")
+TIMES = ("day", "hour", "block", "week", "month")
+KEYS = (*TIMES, "model", "agent", "project", "branch", "run", "tool")
 """What sums can be grouped by. A block is five hours, as subscriptions count them: see `_blocks`."""
 _BLOCK = 5 * 3_600_000 // QUARTER_HOUR
 _OF_RUN = {"agent": "runs.agent", "project": "runs.project", "branch": "runs.branch", "run": "runs.run_id"}
 _SPENT_BY = {
-    **{by: f"steno_{by}(counted.quarter)" for by in _TIMES},
+    **{by: f"steno_{by}(counted.quarter)" for by in TIMES},
     "model": "counted.model",
     "tool": "counted.tool",
     **_OF_RUN,
 }
-_CALLED_BY = {**{by: f"steno_{by}(calls.quarter)" for by in _TIMES}, "tool": "calls.name", **_OF_RUN}
+_CALLED_BY = {**{by: f"steno_{by}(calls.quarter)" for by in TIMES}, "tool": "calls.name", **_OF_RUN}
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class _Rows(dict[str, Row]):
 
 def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "day") -> Stats:
     """The usage of the runs in scope, in all and by one of `KEYS`."""
-    if by in _TIMES:
+    if by in TIMES:
         function = _block_of(index, scope) if by == "block" else _named(_FORMS[by])
         index.create_function(f"steno_{by}", 1, lru_cache(None)(function), deterministic=True)
     rows = _Rows()
@@ -188,7 +188,7 @@ def _moment(quarter: int) -> datetime:
 
 
 def _ordered(rows: Iterable[Row], by: str) -> list[Row]:
-    if by in _TIMES:
+    if by in TIMES:
         return sorted(rows, key=lambda row: row.key)
     return sorted(rows, key=_weight, reverse=True)
 

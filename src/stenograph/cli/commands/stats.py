@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +13,7 @@ from stenograph.cli.scope import prices_option, scope_options
 from stenograph.cli.store import report_grep_period, store_options
 from stenograph.cli.table import form_options, print_csv, print_fitted
 from stenograph.query.short_ids import short_ids
-from stenograph.query.stats import KEYS
+from stenograph.query.stats import KEYS, TIMES
 from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, bar, cost, duration
 from stenograph.runs.archive import Archive, Filters, Stats
@@ -30,11 +30,13 @@ _OPTIONAL = ("reasoning", "mean", "calls", "failed", "", "cached", "tools", "out
 _ROOM_FOR_KEY = 20
 
 
-def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | None, form: str | None) -> None:
+def _of_store(
+    archive: StoreArchive, by: str, filters: Filters, limit: int, prices: str | None, form: str | None
+) -> None:
     """Show the totals of all machines' runs in a store."""
     report_grep_period(filters)
     found = archive.stats(by, prices=prices, **filters)
-    _print(found, {}, form)
+    _print(found, limit, {}, form)
     if not found.totals["runs"]:
         say(f"no run of {archive.url} matches")
 
@@ -43,11 +45,20 @@ def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | No
 @click.option("--by", type=click.Choice(KEYS), default="day", help=f"{', '.join(KEYS)}.  [default: day]")
 @scope_options
 @store_options(_of_store)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Print at most N rows: the newest of times, else the largest; 0 prints all.  [default: 0]",
+)
 @prices_option
 @archive_option
 @sync_option
 @form_options
-def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, form: str | None) -> None:
+def command(
+    by: str, filters: Filters, limit: int, prices: str | None, archive_dir: str | None, form: str | None
+) -> None:
     """Show totals of tokens, cost and tool calls in the archive.
 
     Every model call counts once, even if forks, resumes and repeated lines report it again. Cost is computed from a
@@ -58,28 +69,31 @@ def command(by: str, filters: Filters, prices: str | None, archive_dir: str | No
         found = archive.stats(by, prices=prices, **filters)
         with archive.reading() as reader:
             names = short_ids(reader.index) if by == "run" and form is None else {}
-    _print(found, names, form)
+    _print(found, limit, names, form)
     if not found.totals["runs"]:
         say(f"no run of {archive.path} matches")
 
 
-def _print(found: Stats, names: Mapping[str, str], form: str | None) -> None:
+def _print(found: Stats, limit: int, names: Mapping[str, str], form: str | None) -> None:
+    most = limit or len(found)
+    shown = found[-most:] if found.by in TIMES else found[:most]
     if form == "json":
-        print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
+        print_json({"totals": dict(found.totals), "rows": [row.to_dict() for row in shown]})
     elif form == "csv":
-        rows = found.to_dicts()
-        print_csv(list(rows[0]) if rows else [found.by], rows)
+        print_csv(list(found[0].to_dict()) if found else [found.by], (row.to_dict() for row in shown))
     else:
-        _print_table(found, names)
+        _print_table(found, shown, names)
+    if len(shown) < len(found):
+        say(f"{len(shown):,} of {len(found):,} rows, --limit 0 for all; totals are of all")
 
 
-def _print_table(found: Stats, names: Mapping[str, str]) -> None:
+def _print_table(found: Stats, shown: Sequence[Row], names: Mapping[str, str]) -> None:
     totals, has_tools = found.totals, found.by != "model"
-    weights = [_weight(row, totals) for row in found]
+    weights = [_weight(row, totals) for row in shown]
     most = max(weights, default=0) or 1
     rows = [
         (*_cells(row, names.get(row[found.by], row[found.by]), has_tools), bar(weight / most, _BAR))
-        for row, weight in zip(found, weights, strict=True)
+        for row, weight in zip(shown, weights, strict=True)
     ]
     rows.append((*_cells(totals, "total", has_tools), ""))
     head = (found.by, *_TOKENS, *(_TOOLS if has_tools else ()), "")
