@@ -23,8 +23,9 @@ from stenograph.errors import StoreError
 from stenograph.fleet.lake.place import append, lake_library, make_table
 from stenograph.fleet.lake.rows import EventRows, RunFacts
 from stenograph.fleet.lake.run_tables import run_row, runs_table
-from stenograph.fleet.store.keys import events_folder, identity_key, start_of
+from stenograph.fleet.store.keys import events_folder, start_of
 from stenograph.fleet.store.objects import Objects
+from stenograph.fleet.store.pull import stored_identity
 from stenograph.fleet.store.segment import Segment, read_segment
 from stenograph.fleet.store.sent_events import generations
 from stenograph.fleet.store.tombstones import archives_in, forgotten_runs
@@ -138,8 +139,7 @@ class _Loader:
 
     def _identity(self, archive: str) -> ArchiveIdentity | None:
         if archive not in self._about:
-            said = self._store.find(identity_key(archive))
-            self._about[archive] = None if said is None else msgspec.json.decode(said, type=ArchiveIdentity)
+            self._about[archive] = stored_identity(self._store, archive)
         return self._about[archive]
 
     def _commit(self, table: DeltaTable, batch: _Batch) -> None:

@@ -71,12 +71,14 @@ class Pulled(Struct, kw_only=True):
 
 def stored_archives(store: Objects) -> list[ArchiveIdentity]:
     """The archives in a store. Raises `SourceError`."""
-    found = {archive: store.find(identity_key(archive)) for archive in archives_in(store)}
-    return [_identity(store, archive, data) for archive, data in found.items() if data]
+    return [found for archive in archives_in(store) if (found := stored_identity(store, archive)) is not None]
 
 
-def _identity(store: Objects, archive: str, data: bytes) -> ArchiveIdentity:
-    """What an object of a store says about the archive in whose folder it is."""
+def stored_identity(store: Objects, archive: str) -> ArchiveIdentity | None:
+    """What a store says about one of its archives; None when it says nothing. Raises `SourceError`."""
+    data = store.find(identity_key(archive))
+    if not data:
+        return None
     try:
         identity = msgspec.json.decode(data, type=ArchiveIdentity)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -92,8 +94,8 @@ def find_archive(store: Objects, prefix: str) -> ArchiveIdentity:
 
     Without permission to list the archives of a store, give the whole id.
     """
-    if _is_uuid(prefix.lower()) and (found := store.find(identity_key(prefix.lower()))):
-        return _identity(store, prefix.lower(), found)
+    if _is_uuid(prefix.lower()) and (found := stored_identity(store, prefix.lower())):
+        return found
     matching = [each for each in stored_archives(store) if prefix and each.id.startswith(prefix.lower())]
     if len(matching) != 1:
         what = f"{len(matching)} archives begin with" if matching else "no archive is called"
