@@ -127,8 +127,9 @@ def whole_index(archive: Path) -> dict[str, list[dict[str, Any]]]:
             found[table] = [
                 {name: value for name, value in zip(names, row, strict=True) if name not in skipped} for row in cursor
             ]
-        # How many numbers blocks ever had is the history of one index: those of removed runs are not used again.
-        found["facts"] = [row for row in found["facts"] if row["name"] != "blocks"]
+        # How many numbers blocks ever had is the history of one index: those of removed runs are not used again. The
+        # formats are noted with files that the last sync left out.
+        found["facts"] = [row for row in found["facts"] if row["name"] not in ("blocks", "formats")]
         index.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, instance)")
         found["words"] = index.execute("SELECT * FROM vocabulary ORDER BY doc, offset, term").fetchall()
         return found
