@@ -75,7 +75,7 @@ def command(
         return
     if not files and not builtin:
         raise click.UsageError("Give a file of rules, or --builtin all; --list prints the built-in rules.")
-    if run is not None and any(value is not None for value in filters.values()):
+    if run is not None and any(filters.values()):
         raise click.UsageError("--run selects one run; leave out the other filters.")
     rules = [*built_in(builtin), *(rule for file in files for rule in read_rules(file))]
     _refuse_duplicates(rules)
