@@ -47,6 +47,15 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     print_rows(columns, ([_flat(row[name]) for name in columns] for row in rows), "csv")
 
 
+def print_objects(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], form: str) -> None:
+    """Print objects with these fields as `csv`, or as `json`: an array with one object per line."""
+    if form == "csv":
+        print_csv(columns, rows)
+        return
+    lines = b",\n".join(map(msgspec.json.encode, rows))
+    write_bytes(b"[\n%s\n]\n" % lines if lines else b"[]\n")
+
+
 def _flat(value: Any) -> Any:
     return _encoded(value).decode() if isinstance(value, dict | list | tuple) else value
 

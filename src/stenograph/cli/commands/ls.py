@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
+from msgspec import structs
 
 from stenograph.cli.freshness import sync_option
-from stenograph.cli.options import archive_option, say, write_bytes
+from stenograph.cli.options import archive_option, say
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.cli.store import report_grep_period, store_options
-from stenograph.cli.table import form_options, print_csv, print_fitted
+from stenograph.cli.table import form_options, print_fitted, print_objects
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
@@ -22,8 +22,6 @@ from stenograph.runs.info import RunInfo, info_of_line
 
 if TYPE_CHECKING:
     from stenograph.fleet.lake.archive import StoreArchive
-
-_encode, _encodable = msgspec.json.encode, msgspec.structs.asdict
 
 SHOWN = 30
 _PROMPT = 80
@@ -84,12 +82,8 @@ def command(filters: Filters, limit: int | None, prices: str | None, archive_dir
 
 def _print_fields(form: str, runs: Sequence[RunLine], infos: Sequence[RunInfo]) -> None:
     """Print all that is known of each run, as `json` or `csv`."""
-    rows = ({**_encodable(run), **info.to_dict()} for run, info in zip(runs, infos, strict=True))
-    if form == "csv":
-        print_csv(list(dict.fromkeys((*RunLine.__struct_fields__, *RunInfo.__struct_fields__))), rows)
-    else:
-        lines = b",\n".join(map(_encode, rows))
-        write_bytes(b"[\n%s\n]\n" % lines if runs else b"[]\n")
+    rows = ({**structs.asdict(run), **info.to_dict()} for run, info in zip(runs, infos, strict=True))
+    print_objects(list(dict.fromkeys((*RunLine.__struct_fields__, *RunInfo.__struct_fields__))), rows, form)
 
 
 def _print(runs: Sequence[RunLine], names: dict[str, str], hosts: dict[str, str] | None = None) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from stenograph.archive.store.forgotten import read_forgotten
 from stenograph.cli.freshness import sync_option
@@ -18,12 +17,11 @@ from stenograph.cli.options import (
     run_mask,
     say,
     wants_color,
-    write_bytes,
     write_text,
 )
 from stenograph.cli.scope import scope_options
 from stenograph.cli.store import store_options
-from stenograph.cli.table import form_options, print_csv
+from stenograph.cli.table import form_options, print_objects
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
 from stenograph.render.control_chars import on_one_line
@@ -138,11 +136,8 @@ def command(
 
 
 def _print(hits: Sequence[Hit], names: dict[str, str], form: str | None) -> None:
-    if form == "csv":
-        print_csv(Hit.__struct_fields__, (hit.to_dict() for hit in hits))
-    elif form == "json":
-        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
-        write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
+    if form is not None:
+        print_objects(Hit.__struct_fields__, (hit.to_dict() for hit in hits), form)
     else:
         color = wants_color()
         write_text("".join(_lines(hit, names, color) for hit in hits))
